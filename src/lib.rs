@@ -23,6 +23,7 @@ mod process;
 pub mod ranks;
 pub mod scheme;
 pub mod stencil;
+pub mod steps;
 pub mod watch;
 pub mod workers;
 

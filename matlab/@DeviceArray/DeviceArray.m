@@ -483,6 +483,7 @@ classdef DeviceArray < handle
   methods (Static)
     u = zeros (varargin)
     u = ones (varargin)
+    varargout = iterate (f, n, varargin)
 
     % A file holds no array: every use of the object says so.
     function u = loadobj (saved) %#ok<INUSD>

@@ -23,6 +23,7 @@ mod places;
 mod reply;
 mod settings;
 mod stencil;
+mod steps;
 mod store;
 mod study;
 mod sweeps;
@@ -55,6 +56,7 @@ impl From<domain::Error> for Error {
             domain::Error::Cuda(_) => "cuda",
             domain::Error::Interrupted => "interrupted",
             domain::Error::Rank(_) => "rank",
+            domain::Error::Trace(_) => "trace",
             domain::Error::Foreign(_) | domain::Error::Internal(_) => "internal",
         };
         Error::new(kind, error.to_string())

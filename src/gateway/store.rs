@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::settings::Settings;
@@ -13,7 +13,8 @@ use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::mex::{self, Argument, Class, Effort, Error, Pending};
 use crate::process::PerProcess;
-use crate::stencil::{Array, Engine};
+use crate::stencil::Engine;
+pub(super) use crate::stencil::program::Numbers;
 
 /// Where an array lies, and so where it is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,9 +23,36 @@ pub(super) enum Home {
     Cpu,
     /// On the device with this ordinal, from 0.
     Cuda(usize),
+    /// In the step with this number, which is being recorded for a device or the CPU.
+    Step {
+        number: u64,
+        device: Option<usize>,
+    },
 }
 
 impl Home {
+    /// The step whose arrays lie there.
+    pub(super) fn step(self) -> Option<u64> {
+        if let Home::Step { number, .. } = self { Some(number) } else { None }
+    }
+
+    /// Where a step's arrays come from.
+    pub(super) fn outside(self) -> Home {
+        match self {
+            Home::Step { device: Some(ordinal), .. } => Home::Cuda(ordinal),
+            Home::Step { device: None, .. } => Home::Cpu,
+            other => other,
+        }
+    }
+
+    /// In a step that is recorded over arrays which lie here.
+    pub(super) fn of_step(self, number: u64) -> Home {
+        match self {
+            Home::Cuda(ordinal) => Home::Step { number, device: Some(ordinal) },
+            _ => Home::Step { number, device: None },
+        }
+    }
+
     /// The engine that computes there.
     pub(super) fn engine(self) -> Result<Box<dyn Engine>, Error> {
         let settings = Settings::from_environment()?;
@@ -32,6 +60,7 @@ impl Home {
         Ok(match self {
             Home::Cpu => Box::<Cpu>::default(),
             Home::Cuda(ordinal) => settings.on(Cuda::open(Some(ordinal))?),
+            Home::Step { number, .. } => super::steps::recorder(number)?,
         })
     }
 
@@ -40,6 +69,7 @@ impl Home {
     pub(super) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
+            Home::Step { .. } => false,
             Home::Cuda(ordinal) => effort.long && (effort.progress || takes_long(&effort, Cuda::is_measured(ordinal))),
         };
         Effort { long, ..effort }
@@ -67,48 +97,15 @@ impl std::fmt::Display for Home {
         match self {
             Home::Cpu => f.write_str("memory of the CPU"),
             Home::Cuda(ordinal) => write!(f, "device {}", ordinal + 1),
+            Home::Step { .. } => f.write_str("a step that is being recorded"),
         }
     }
-}
-
-/// Numbers of one of the classes that engines compute in.
-#[derive(Debug, Clone)]
-pub(super) enum Numbers {
-    Double(Arc<Array<f64>>),
-    Single(Arc<Array<f32>>),
 }
 
 impl Numbers {
     /// The class that is computed in.
     pub(super) fn class(&self) -> Class {
-        match self {
-            Numbers::Double(_) => Class::Double,
-            Numbers::Single(_) => Class::Single,
-        }
-    }
-}
-
-impl From<Arc<Array<f64>>> for Numbers {
-    fn from(array: Arc<Array<f64>>) -> Numbers {
-        Numbers::Double(array)
-    }
-}
-
-impl From<Arc<Array<f32>>> for Numbers {
-    fn from(array: Arc<Array<f32>>) -> Numbers {
-        Numbers::Single(array)
-    }
-}
-
-impl From<Array<f64>> for Numbers {
-    fn from(array: Array<f64>) -> Numbers {
-        Arc::new(array).into()
-    }
-}
-
-impl From<Array<f32>> for Numbers {
-    fn from(array: Array<f32>) -> Numbers {
-        Arc::new(array).into()
+        if self.is_single() { Class::Single } else { Class::Double }
     }
 }
 
@@ -253,7 +250,7 @@ fn arrays() -> MutexGuard<'static, Arrays> {
 }
 
 /// The next one. A forked process goes on counting where its parent stood, and so never meets a number of its parent's.
-fn next_number() -> u64 {
+pub(super) fn next_number() -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
     static GIVEN: AtomicU64 = AtomicU64::new(0);
     let first = FIRST.get_or_init(|| {

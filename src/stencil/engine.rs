@@ -10,6 +10,7 @@
 //! - An engine may return from work on its own arrays while that is still queued; results in the host's memory are there
 //!   when it returns.
 
+use super::program::{Kernel, Limits, Numbers};
 use super::{
     Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Results, Samples, Source, Stencil, Target,
 };
@@ -40,6 +41,19 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
         Ok(false)
     }
 
+    /// What this engine wants in the kernels of a program; `None` where it runs each operation by itself.
+    fn limits(&self) -> Option<Limits> {
+        None
+    }
+
+    /// A kernel, ready to run.
+    ///
+    /// # Errors
+    /// Those of [`Arithmetic`].
+    fn prepare(&self, _kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
+        Err(Error::Internal(format!("The engine {} has no kernels of programs.", self.name())))
+    }
+
     /// Sweeps of a stencil along lines.
     fn stencil(&self, stencil: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error>;
 
@@ -64,6 +78,16 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     ) -> Result<(), Error> {
         Err(Error::Internal(format!("The engine {} has no sweeps of two time levels.", self.name())))
     }
+}
+
+/// A kernel that an engine is ready to run, over and over.
+pub trait Prepared: Send {
+    /// Computes the outputs, which are of the classes and lengths that the kernel has, from the inputs; nobody else has the
+    /// arrays of the outputs. May return before the work is over.
+    ///
+    /// # Errors
+    /// Those of [`Arithmetic`].
+    fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error>;
 }
 
 /// The operators that an engine computes in every class of numbers, and its arrays.

@@ -30,6 +30,9 @@ pub enum Error {
     /// text says which.
     #[error("{0}")]
     Rank(String),
+    /// What cannot be recorded for a program; the text says what, and what to do.
+    #[error("{0}")]
+    Trace(String),
     /// A fault of this library's own.
     #[error("{0}")]
     Internal(String),

@@ -12,6 +12,7 @@ use super::run::{Engines, Number, array, filled, section};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Numeric};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Sample, Source, Target, Unary};
+use crate::steps::Number as _;
 use crate::watch::Watch;
 
 /// The classes, by the names that hosts have for them.

@@ -6,6 +6,7 @@ use super::operands::{Operand, Values, home_of, told};
 use super::run::{Engines, Number, array, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Binary, Expansion, RANK};
+use crate::steps::Number as _;
 use crate::watch::Watch;
 
 /// Of an operator: the class of what it gives, and the one that it is computed in.

@@ -6,6 +6,7 @@ use super::give::{give, settle};
 use super::run::{Number, effort, in_class_of_engine, keep};
 use crate::mex::{Class, Error, Reply};
 use crate::stencil::{Array, Binary, Operand, Real, Source, Target, Unary};
+use crate::steps::Number as _;
 
 /// The numbers, as an array of the host's.
 pub(super) fn gather<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {

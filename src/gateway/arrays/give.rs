@@ -19,7 +19,8 @@ pub(super) fn give<'a, T: Number>(
     run: impl FnOnce(&Engines, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
 ) -> Result<Reply<'a>, Error> {
     let len = dims.iter().product();
-    if len == 1 {
+    // What a step makes has no value while it is recorded.
+    if len == 1 && home.step().is_none() {
         return number(home.choose()?, class, home.effort(effort(elements)), run);
     }
     keep(home, elements.max(len), move |engine, home, watch| {

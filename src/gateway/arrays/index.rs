@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::pattern::{Pattern, Piece};
 use super::super::places::{self, Assigned, Indexed, Left, Subscript};
+use super::super::steps;
 use super::super::store::{self, Numbers, StoredArray};
 use super::give::give;
 use super::operands::{OnEngine, Operand};
@@ -12,6 +13,7 @@ use super::{class, order};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Places, RANK, Section, Source, Target};
+use crate::steps::Number as _;
 use crate::watch::Watch;
 
 /// What arguments say as indices. Of an array that is held the numbers are gathered: they alone cross the link. A mask that
@@ -81,6 +83,9 @@ pub(super) fn put<'a>(
     indices: &[Argument],
     number: Option<u64>,
 ) -> Result<Reply<'a>, Error> {
+    // What a step gives makes the array one of the step, too.
+    let home = StoredArray::of(values)?.map_or(held.home, |values| values.home);
+    let held = if held.home.step().is_none() { steps::lifted(held, home) } else { held };
     let operand = Operand::new(values, held.home)?;
     let subscripts = subscripts(indices, Some(&held))?;
     if subscripts.is_empty() {

@@ -15,6 +15,7 @@ mod reduce;
 mod run;
 mod shape;
 mod statistics;
+mod steps;
 
 use super::backend::Selection;
 use super::options::{self, Names};
@@ -78,10 +79,18 @@ enum Verb {
     /// With a weight.
     Spread(Statistic),
     Both(Reduction),
+    Record,
+    Argument,
+    Finish,
+    Forget,
+    Run,
 }
 
+/// The most arrays that a step gives.
+const MOST_STATES: usize = 64;
+
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 77] = [
+const VERBS: [(&str, Verb); 82] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -159,6 +168,11 @@ const VERBS: [(&str, Verb); 77] = [
     ("diff", Verb::Diff),
     ("resize", Verb::Resize),
     ("make", Verb::New { object: true }),
+    ("record", Verb::Record),
+    ("argument", Verb::Argument),
+    ("finish", Verb::Finish),
+    ("forget", Verb::Forget),
+    ("run", Verb::Run),
 ];
 
 /// The verb that a text names.
@@ -173,8 +187,12 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     let text = word.text().unwrap_or_default();
     let verb = verb(text).ok_or_else(|| options::bad(format!("{word} is no verb of DeviceArray_CUDA; {expected}.")))?;
-    let two = matches!(verb, Verb::Extreme(..) | Verb::Sort | Verb::Find);
-    check_outputs_up_to(call, if two { 2 } else { 1 })?;
+    let most = match verb {
+        Verb::Extreme(..) | Verb::Sort | Verb::Find => 2,
+        Verb::Run => MOST_STATES,
+        _ => 1,
+    };
+    check_outputs_up_to(call, most)?;
     let few = || too_few_inputs(call, expected);
     match (verb, arguments) {
         (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
@@ -196,6 +214,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             let (backend, device) = match home {
                 Home::Cpu => ("cpu", 0.0),
                 Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
+                Home::Step { .. } => ("step", 0.0),
             };
             let place = home.to_string();
             let fields = vec![(c"Backend", backend.into()), (c"Device", device.into()), (c"Place", place.into())];
@@ -253,6 +272,11 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Statistic(what), [array, dim]) => statistics::reply(held(array)?, what, dim),
         (Verb::Spread(what), [array, weight, dim]) => statistics::reply(held(array)?, what.weighted(weight)?, dim),
         (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),
+        (Verb::Record, [like]) => steps::record(like),
+        (Verb::Argument, [step, like]) => steps::argument(step, like),
+        (Verb::Finish, [step, results @ ..]) => steps::finish(step, results),
+        (Verb::Forget, [step]) => steps::forget(step),
+        (Verb::Run, [step, times, arguments @ ..]) => steps::run(step, times, arguments),
         _ => Err(few()),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::steps;
 use super::super::store::{Home, Numbers, StoredArray};
 use super::class::{self, Upload};
 use super::run::{Engines, Number, filled};
@@ -51,6 +52,7 @@ impl<'a> Operand<'a> {
     /// # Errors
     /// `dataType`, where it does not lie in `home`.
     pub(super) fn of_held(held: StoredArray, home: Home) -> Result<Operand<'a>, Error> {
+        let held = steps::lifted(held, home);
         if held.home != home {
             let other = held.home;
             return Err(Error::new(
@@ -129,19 +131,21 @@ impl<T: Number> OnEngine<T> {
     }
 }
 
-/// Where the first of some arguments that is held lies.
+/// Where the first of some arguments that is held lies; in a step that is being recorded, where one of them does.
 ///
 /// # Errors
 /// `dataType`, where none is.
 pub(super) fn home_of<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Result<Home, Error> {
     let mut told = Vec::new();
+    let mut first = None;
     for argument in arguments {
-        if let Some(held) = StoredArray::of(argument)? {
-            return Ok(held.home);
+        match StoredArray::of(argument)? {
+            Some(held) if held.home.step().is_some() => return Ok(held.home),
+            Some(held) => first = first.or(Some(held.home)),
+            None => told.push(argument.to_string()),
         }
-        told.push(argument.to_string());
     }
-    Err(Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", told.join(" and "))))
+    first.ok_or_else(|| Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", told.join(" and "))))
 }
 
 /// Dimensions as errors tell them: `3x4`.

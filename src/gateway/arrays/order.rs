@@ -14,6 +14,7 @@ use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{
     self, Array, Binary, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,
 };
+use crate::steps::Number as _;
 use crate::watch::Watch;
 
 /// The reply of a call that gives an array of this class, and one of places of the same dimensions, both of which `run`

@@ -6,6 +6,7 @@ use super::give::give;
 use super::run::{Number, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::Reduction;
+use crate::steps::Number as _;
 
 /// A dimension as a script writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::super::store::{Home, Numbers, StoredArray};
 use crate::mex::{Effort, Error, Numeric, Reply};
-use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Places, RANK, Real, Section, Source, Target};
+use crate::stencil::{self, Array, Engine, Places, RANK, Section, Source, Target};
+use crate::steps;
 use crate::watch::Watch;
 
 /// From this many elements on, a call is watched.
@@ -12,50 +13,27 @@ const LONG: usize = 1 << 24;
 
 pub(in super::super) type Engines = dyn Engine + 'static;
 
-/// A class that engines compute in, with what they do in it.
-pub(in super::super) trait Number: Real + Numeric {
-    fn compute(engine: &Engines) -> &dyn Compute<Self>;
-
-    fn arithmetic(engine: &Engines) -> &dyn Arithmetic<Self>;
-
-    /// Arrays of this class among those of any.
-    fn numbers(array: Arc<Array<Self>>) -> Numbers;
-
+/// A class that engines compute in.
+pub(in super::super) trait Number: steps::Number + Numeric {
     /// Numbers in this class: those that are held, or converted ones.
     fn of(numbers: &Numbers, engine: &Engines, watch: &Watch) -> Result<Arc<Array<Self>>, stencil::Error>;
 }
 
-macro_rules! number {
-    ($type:ty, $own:ident, $other:ident) => {
-        impl Number for $type {
-            fn compute(engine: &Engines) -> &dyn Compute<$type> {
-                engine
-            }
-
-            fn arithmetic(engine: &Engines) -> &dyn Arithmetic<$type> {
-                engine
-            }
-
-            fn numbers(array: Arc<Array<$type>>) -> Numbers {
-                Numbers::$own(array)
-            }
-
-            fn of(numbers: &Numbers, engine: &Engines, watch: &Watch) -> Result<Arc<Array<$type>>, stencil::Error> {
-                match numbers {
-                    Numbers::$own(numbers) => Ok(Arc::clone(numbers)),
-                    Numbers::$other(numbers) => {
-                        let mut to = array::<$type>(engine, numbers.len())?;
-                        Arithmetic::<$type>::convert(engine, numbers, &mut to, watch)?;
-                        Ok(Arc::new(to))
-                    }
-                }
-            }
+impl<T: steps::Number + Numeric> Number for T
+where
+    T::Other: steps::Number,
+{
+    fn of(numbers: &Numbers, engine: &Engines, watch: &Watch) -> Result<Arc<Array<T>>, stencil::Error> {
+        if let Some(own) = T::of_numbers(numbers) {
+            return Ok(Arc::clone(own));
         }
-    };
+        let mut to = array::<T>(engine, numbers.len())?;
+        if let Some(other) = <T::Other as steps::Number>::of_numbers(numbers) {
+            T::arithmetic(engine).convert(other, &mut to, watch)?;
+        }
+        Ok(Arc::new(to))
+    }
 }
-
-number!(f64, Double, Single);
-number!(f32, Single, Double);
 
 /// Does `$then` with `$type`, the type that numbers of this class are computed in.
 macro_rules! in_class_of_engine {

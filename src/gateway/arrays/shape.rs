@@ -16,6 +16,7 @@ use super::run::{Engines, Number, array, filled, in_class_of_engine, keep, secti
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Operand as Of, Places, Source, Target};
+use crate::steps::Number as _;
 use crate::watch::Watch;
 
 /// A whole number, of any class.

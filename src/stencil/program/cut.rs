@@ -1,0 +1,474 @@
+//! How a program is cut into kernels.
+//!
+//! # Rationale
+//! Whatever is computed of each element by itself goes into one kernel with its neighbours in the program: nothing that
+//! lies between them is stored. A kernel ends where an element of an array is asked for at another place than the result's:
+//! a filter reads an array that is in memory. (Only a filter of few entries over what takes few operations computes these
+//! anew for each entry, where an engine [allows](Limits::again) that.) A scalar is computed by whoever needs it.
+//!
+//! Arrays are flat, and each filter and each expansion sees them in dimensions of its own. The dimensions of a kernel are
+//! those in which all of these can be told: their extents, as products from the first one on, divide each other.
+
+use super::super::Places;
+use super::kernel::{Axis, Kernel, Part, Step, View, steps};
+use super::{Node, Operation, Program, Reach, Term, Value};
+
+/// What an engine wants in a kernel.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// The most entries of all filters in a kernel, of which some may take another way.
+    pub entries: usize,
+    /// The most operations that are done again for the entries of a filter over what is not stored; 0 for none.
+    pub again: usize,
+    /// The most arrays of a kernel.
+    pub arrays: usize,
+    /// The most parts.
+    pub parts: usize,
+}
+
+/// A part of a program that is run at once.
+#[derive(Debug, Clone)]
+pub enum Stage {
+    /// A kernel.
+    Kernel(Kernel),
+    /// An operation that the engine has a method for.
+    Single(Value),
+}
+
+/// A program in the stages in which it is run.
+#[derive(Debug)]
+pub struct Plan {
+    /// The stages, each behind those that it needs.
+    pub stages: Vec<Stage>,
+}
+
+/// Operations that are computed in one kernel.
+#[derive(Debug)]
+struct Group {
+    level: usize,
+    len: usize,
+    /// Where dimensions end, as products of extents: ascending, without 1 and `len`.
+    cuts: Vec<usize>,
+    /// The dimensions along which a filter goes, each from a product to the next: nothing may cut them.
+    spans: Vec<[usize; 2]>,
+    entries: usize,
+    parts: usize,
+    inputs: Vec<Value>,
+    outputs: Vec<Value>,
+}
+
+/// Where a result is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Made {
+    /// It is in memory from this level on.
+    Memory(usize),
+    /// In a group.
+    Group(usize),
+    /// By whoever needs it, from this level on: it is one number.
+    Anywhere(usize),
+}
+
+struct Cutter<'p> {
+    program: &'p Program,
+    limits: Limits,
+    made: Vec<Made>,
+    groups: Vec<Group>,
+    singles: Vec<(usize, Value)>,
+}
+
+/// The dimensions that an operation sees.
+#[derive(Debug, Default, Clone)]
+struct Seen {
+    cuts: Vec<usize>,
+    spans: Vec<[usize; 2]>,
+}
+
+impl Seen {
+    fn of_size(size: &[usize]) -> Seen {
+        Seen { cuts: products(size), spans: Vec::new() }
+    }
+
+    fn of_filter(reach: &Reach) -> Seen {
+        let mut seen = Seen::default();
+        let mut product = 1;
+        for (size, extent) in reach.size.into_iter().zip(reach.extents) {
+            if size > 1 && extent > 1 {
+                seen.cuts.extend([product, product * size]);
+                seen.spans.push([product, product * size]);
+            }
+            product *= size;
+        }
+        seen
+    }
+}
+
+/// The products of extents, from the first one on.
+fn products(size: &[usize]) -> Vec<usize> {
+    size.iter()
+        .scan(1, |product, &extent| {
+            *product *= extent;
+            Some(*product)
+        })
+        .collect()
+}
+
+/// The cuts of both, where they make dimensions, and nothing cuts a span.
+fn joined(len: usize, cuts: [&[usize]; 2], spans: [&[[usize; 2]]; 2]) -> Option<Vec<usize>> {
+    let mut all: Vec<usize> = cuts.concat().into_iter().filter(|&cut| cut != 1 && cut != len).collect();
+    all.sort_unstable();
+    all.dedup();
+    let mut before = 1;
+    for &cut in all.iter().chain([&len]) {
+        if cut % before != 0 {
+            return None;
+        }
+        before = cut;
+    }
+    let whole = |&[low, high]: &[usize; 2]| !all.iter().any(|&cut| low < cut && cut < high);
+    spans.concat().iter().all(whole).then_some(all)
+}
+
+impl Plan {
+    /// A program whose operations are run one by one.
+    pub fn of_singles(program: &Program, outputs: &[Value]) -> Plan {
+        let needed = program.needed(outputs);
+        let singles = program
+            .nodes()
+            .iter()
+            .enumerate()
+            .filter(|(at, node)| needed[*at] && !matches!(node.operation, Operation::Input(_)));
+        Plan { stages: singles.map(|(at, _)| Stage::Single(Value(at))).collect() }
+    }
+
+    /// A program that is run for these results.
+    pub fn new(program: &Program, outputs: &[Value], limits: Limits) -> Plan {
+        let mut cutter = Cutter { program, limits, made: Vec::new(), groups: Vec::new(), singles: Vec::new() };
+        let needed = program.needed(outputs);
+        for (at, node) in program.nodes().iter().enumerate() {
+            let made = if needed[at] { cutter.place(Value(at), node) } else { Made::Memory(0) };
+            cutter.made.push(made);
+        }
+        outputs.iter().for_each(|&value| cutter.store(value));
+        cutter.stages()
+    }
+}
+
+impl Cutter<'_> {
+    /// From which level on a result can be read from memory.
+    fn in_memory(&self, value: Value) -> usize {
+        match self.made[value.0] {
+            Made::Memory(level) => level,
+            Made::Group(group) => self.groups[group].level + 1,
+            // It is stored by a kernel of its own.
+            Made::Anywhere(level) => level + 1,
+        }
+    }
+
+    /// Has a result stored by the kernel that makes it.
+    fn store(&mut self, value: Value) {
+        match self.made[value.0] {
+            Made::Memory(_) => {}
+            Made::Group(group) => {
+                let outputs = &mut self.groups[group].outputs;
+                if !outputs.contains(&value) {
+                    outputs.push(value);
+                }
+            }
+            Made::Anywhere(level) => {
+                self.groups.push(Group::new(level, 1));
+                let group = self.groups.len() - 1;
+                self.groups[group].outputs.push(value);
+                self.made[value.0] = Made::Group(group);
+            }
+        }
+    }
+
+    fn place(&mut self, value: Value, node: &Node) -> Made {
+        match &node.operation {
+            Operation::Input(_) => return Made::Memory(0),
+            _ if node.len == 0 => {}
+            Operation::Reduce(..) | Operation::Put(..) => {}
+            Operation::Pick(places, _) if !matches!(**places, Places::Section(_)) => {}
+            Operation::Filter(filter, of) => {
+                let reach = Reach::new(filter);
+                if filter.sweeps() == 1 && reach.entries().len() <= self.limits.entries {
+                    return self.filtered(*of, node.len, &reach);
+                }
+            }
+            Operation::Pick(places, of) => {
+                if let Places::Section(section) = &**places {
+                    let seen = Seen::of_size(&section.size);
+                    return self.grouped(node, &[(*of, false)], &seen, 0);
+                }
+            }
+            Operation::Pair(_, terms, expansion) => {
+                let operands: Vec<_> = terms
+                    .iter()
+                    .filter_map(|term| match term {
+                        Term::Value(value) => Some((*value, true)),
+                        Term::Number(_) => None,
+                    })
+                    .collect();
+                let plain = operands.iter().all(|(value, _)| [1, node.len].contains(&self.program.node(*value).len));
+                let seen = if plain { Seen::default() } else { Seen::of_size(&expansion.size()) };
+                return self.grouped(node, &operands, &seen, 0);
+            }
+            operation => {
+                let operands: Vec<_> = operation.values().map(|value| (value, true)).collect();
+                return self.grouped(node, &operands, &Seen::default(), 0);
+            }
+        }
+        self.single(value, node)
+    }
+
+    /// An operation that the engine has a method for.
+    fn single(&mut self, value: Value, node: &Node) -> Made {
+        let mut level = 0;
+        for operand in node.operation.values() {
+            self.store(operand);
+            level = level.max(self.in_memory(operand));
+        }
+        self.singles.push((level, value));
+        Made::Memory(level + 1)
+    }
+
+    /// A filter over what is in memory, or is computed again for each entry.
+    fn filtered(&mut self, of: Value, len: usize, reach: &Reach) -> Made {
+        let node = Node { operation: Operation::Fill(0.0), single: false, len };
+        let entries = reach.entries().len();
+        let window: usize = reach.extents.iter().product();
+        let again = match self.made[of.0] {
+            Made::Group(_) => self.cost(of).is_some_and(|cost| cost * window <= self.limits.again),
+            _ => false,
+        };
+        self.grouped(&node, &[(of, again)], &Seen::of_filter(reach), entries)
+    }
+
+    /// The operations behind one element of a result that no filter of a group makes; `None` for others.
+    fn cost(&self, value: Value) -> Option<usize> {
+        let node = self.program.node(value);
+        if !matches!(self.made[value.0], Made::Group(_)) {
+            return Some(1);
+        }
+        let own = match &node.operation {
+            Operation::Filter(filter, _) => Reach::new(filter).extents.iter().product(),
+            _ => 1,
+        };
+        node.operation.values().try_fold(own, |sum, operand| {
+            let cost = self.cost(operand)?;
+            Some(sum + if matches!(node.operation, Operation::Filter(..)) { own * cost } else { cost })
+        })
+    }
+
+    /// What is computed of each element by itself. Each operand is read from memory, or, where it `may` be, computed in
+    /// the kernel.
+    fn grouped(&mut self, node: &Node, operands: &[(Value, bool)], seen: &Seen, entries: usize) -> Made {
+        let scalar = |cutter: &Cutter, value: Value| matches!(cutter.made[value.0], Made::Anywhere(_));
+        if node.len == 1 && seen.spans.is_empty() && operands.iter().all(|&(of, may)| may || !self.is_computed(of)) {
+            let level = |&(of, _): &(Value, bool)| match self.made[of.0] {
+                Made::Anywhere(level) => level,
+                _ => self.in_memory(of),
+            };
+            let level = operands.iter().map(level).max().unwrap_or(0);
+            for &(of, _) in operands {
+                if !scalar(self, of) {
+                    self.store(of);
+                }
+            }
+            return Made::Anywhere(level);
+        }
+        // A kernel that makes some of the operands, if it can have this, too; else the earliest that can.
+        let group = (0..self.groups.len())
+            .filter(|&group| self.joins(group, node, operands, seen, entries))
+            .min_by_key(|&group| {
+                let makes = operands.iter().any(|&(of, _)| self.made[of.0] == Made::Group(group));
+                (!makes, self.groups[group].level)
+            });
+        let group = group.unwrap_or_else(|| {
+            let level = |&(of, _): &(Value, bool)| match self.made[of.0] {
+                Made::Anywhere(level) => level,
+                _ => self.in_memory(of),
+            };
+            self.groups.push(Group::new(operands.iter().map(level).max().unwrap_or(0), node.len));
+            self.groups.len() - 1
+        });
+        for &(of, may) in operands {
+            let here = may && self.made[of.0] == Made::Group(group);
+            if !(here || may && scalar(self, of)) {
+                self.store(of);
+            }
+        }
+        let read: Vec<_> =
+            operands.iter().map(|(of, _)| *of).filter(|of| self.made[of.0] != Made::Group(group)).collect();
+        let group_of = &mut self.groups[group];
+        group_of.cuts = joined(group_of.len, [&group_of.cuts, &seen.cuts], [&[], &[]]).unwrap_or_default();
+        group_of.spans.extend(&seen.spans);
+        group_of.entries += entries;
+        group_of.parts += 1;
+        for of in read {
+            if !group_of.inputs.contains(&of) {
+                group_of.inputs.push(of);
+            }
+        }
+        Made::Group(group)
+    }
+
+    fn is_computed(&self, value: Value) -> bool {
+        !matches!(self.made[value.0], Made::Memory(_))
+    }
+
+    /// Whether a kernel can compute this, too.
+    fn joins(&self, at: usize, node: &Node, operands: &[(Value, bool)], seen: &Seen, entries: usize) -> bool {
+        let group = &self.groups[at];
+        let has = |&(of, may): &(Value, bool)| match self.made[of.0] {
+            Made::Group(own) if own == at => may && self.program.node(of).len == node.len,
+            Made::Anywhere(level) if may => level <= group.level,
+            _ => self.in_memory(of) <= group.level,
+        };
+        group.len == node.len
+            && operands.iter().all(has)
+            && group.entries + entries <= self.limits.entries
+            && group.parts < self.limits.parts
+            && group.inputs.len() + 2 + group.outputs.len() <= self.limits.arrays
+            && joined(node.len, [&group.cuts, &seen.cuts], [&group.spans, &seen.spans]).is_some()
+    }
+
+    fn stages(self) -> Plan {
+        let mut stages: Vec<(usize, Stage)> = Vec::new();
+        for (at, group) in self.groups.iter().enumerate().filter(|(_, group)| !group.outputs.is_empty()) {
+            stages.push((group.level, Stage::Kernel(Builder::new(&self, at).kernel())));
+        }
+        stages.extend(self.singles.iter().map(|&(level, value)| (level, Stage::Single(value))));
+        // Of a level, in any order: none needs another.
+        stages.sort_by_key(|(level, _)| *level);
+        Plan { stages: stages.into_iter().map(|(_, stage)| stage).collect() }
+    }
+}
+
+impl Group {
+    fn new(level: usize, len: usize) -> Group {
+        let (cuts, spans) = (Vec::new(), Vec::new());
+        Group { level, len, cuts, spans, entries: 0, parts: 0, inputs: Vec::new(), outputs: Vec::new() }
+    }
+}
+
+/// The kernel of a group.
+struct Builder<'c, 'p> {
+    cutter: &'c Cutter<'p>,
+    group: usize,
+    /// Where each dimension of the domain ends, as products of extents.
+    ends: Vec<usize>,
+    kernel: Kernel,
+}
+
+impl<'c, 'p> Builder<'c, 'p> {
+    fn new(cutter: &'c Cutter<'p>, group: usize) -> Builder<'c, 'p> {
+        let Group { len, cuts, .. } = &cutter.groups[group];
+        let ends: Vec<usize> = cuts.iter().copied().chain([*len]).collect();
+        let domain = ends.iter().zip([1].iter().chain(&ends)).map(|(end, start)| end / start).collect();
+        let kernel = Kernel { domain, parts: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
+        Builder { cutter, group, ends, kernel }
+    }
+
+    fn kernel(mut self) -> Kernel {
+        for &value in &self.cutter.groups[self.group].outputs {
+            let part = self.part(value, None);
+            self.kernel.outputs.push((value, part));
+        }
+        self.kernel
+    }
+
+    fn push(&mut self, step: Step, single: bool) -> usize {
+        let part = Part { step, single };
+        self.kernel.parts.iter().position(|known| *known == part).unwrap_or_else(|| {
+            self.kernel.parts.push(part);
+            self.kernel.parts.len() - 1
+        })
+    }
+
+    /// The part that gives a value; what is in memory is seen through `view`, or goes along with the domain.
+    fn part(&mut self, value: Value, view: Option<View>) -> usize {
+        let node = self.cutter.program.node(value);
+        match self.cutter.made[value.0] {
+            Made::Group(group) if group == self.group => {}
+            Made::Anywhere(_) => {}
+            _ => {
+                let view = view.unwrap_or_else(|| match node.len {
+                    1 => View { start: 0, steps: vec![0; self.ends.len()] },
+                    _ => View { start: 0, steps: steps(&self.kernel.domain) },
+                });
+                let known = self.kernel.inputs.iter().position(|&input| input == value);
+                let input = known.unwrap_or_else(|| {
+                    self.kernel.inputs.push(value);
+                    self.kernel.inputs.len() - 1
+                });
+                return self.push(Step::Load(input, view), node.single);
+            }
+        }
+        let single = node.single;
+        let step = match &node.operation {
+            Operation::Fill(number) => Step::Number(*number),
+            Operation::Each(op, of) => Step::Each(*op, self.part(*of, None)),
+            Operation::Convert(of) => Step::Convert(self.part(*of, None)),
+            Operation::MultiplyAdd(weight, of, addend) => {
+                let weight = self.push(Step::Number(*weight), single);
+                Step::MultiplyAdd([weight, self.part(*of, None), self.part(*addend, None)])
+            }
+            Operation::Pair(op, terms, expansion) => {
+                let mut parts = [0; 2];
+                for (which, term) in terms.iter().enumerate() {
+                    parts[which] = match term {
+                        Term::Number(number) => self.push(Step::Number(*number), single),
+                        Term::Value(of) if self.cutter.program.node(*of).len == node.len => self.part(*of, None),
+                        Term::Value(of) => {
+                            let steps = expansion.steps()[which].map(|step| step as isize);
+                            self.part(*of, Some(self.view(0, &expansion.size(), &steps)))
+                        }
+                    };
+                }
+                Step::Pair(*op, parts)
+            }
+            Operation::Pick(places, of) => match &**places {
+                Places::Section(section) => {
+                    let part = self.part(*of, Some(self.view(section.start, &section.size, &section.steps)));
+                    return part;
+                }
+                Places::List(_) | Places::Held(_) => unreachable!("lists are no parts of kernels"),
+            },
+            Operation::Filter(filter, of) => {
+                let reach = Reach::new(filter);
+                let part = self.part(*of, None);
+                Step::Filter(part, self.axes(&reach), reach.chain)
+            }
+            Operation::Input(_) | Operation::Put(..) | Operation::Reduce(..) => {
+                unreachable!("they are in memory")
+            }
+        };
+        self.push(step, single)
+    }
+
+    /// An array of this size and these steps, as the domain sees it.
+    fn view(&self, start: usize, size: &[usize], own: &[isize]) -> View {
+        let products = products(size);
+        let mut before = 1;
+        let steps = self.ends.iter().map(|&end| {
+            // The dimension of the array that this one of the domain is a part of.
+            let d = products.iter().position(|&product| product >= end && product > before);
+            let low = |d: usize| if d == 0 { 1 } else { products[d - 1] };
+            let step = d.map_or(0, |d| own[d] * (before / low(d)) as isize);
+            before = end;
+            step
+        });
+        View { start, steps: steps.collect() }
+    }
+
+    fn axes(&self, reach: &Reach) -> [Axis; 3] {
+        let mut product = 1;
+        [0, 1, 2].map(|d| {
+            product *= reach.size[d];
+            let along = reach.size[d] > 1 && reach.extents[d] > 1;
+            let dim = along.then(|| self.ends.iter().position(|&end| end == product)).flatten();
+            Axis { dim, extent: reach.extents[d], before: reach.before[d], ends: reach.ends[d] }
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! Programs: operations on arrays as data, and how they are cut into kernels.
+//!
+//! A [`Program`] is a list of operations, each on results of those ahead of it. What each one gives is what the engine's
+//! method of that name gives, to the last bit; so an engine may run a program as it likes. [`Plan`] cuts a program into
+//! [`Kernel`]s, each of which an engine computes in one pass over its arrays, and what is left to the engine's own methods.
+//!
+//! # Limits
+//! Arrays here are flat: shapes stand in the operations that ask for them. Every number is given in double; one of a node
+//! in single is exact in single.
+
+mod cut;
+mod kernel;
+mod reach;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Stencil, Unary};
+pub use cut::{Limits, Plan, Stage};
+pub use kernel::{Kernel, Part, Step, View};
+pub use reach::{Chain, Reach};
+
+/// Numbers of one of the classes that engines compute in.
+#[derive(Debug, Clone)]
+pub enum Numbers {
+    /// In double precision.
+    Double(Arc<Array<f64>>),
+    /// In single precision.
+    Single(Arc<Array<f32>>),
+}
+
+impl Numbers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Numbers::Double(array) => array.len(),
+            Numbers::Single(array) => array.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether they are in single.
+    pub fn is_single(&self) -> bool {
+        matches!(self, Numbers::Single(_))
+    }
+}
+
+impl From<Arc<Array<f64>>> for Numbers {
+    fn from(array: Arc<Array<f64>>) -> Numbers {
+        Numbers::Double(array)
+    }
+}
+
+impl From<Arc<Array<f32>>> for Numbers {
+    fn from(array: Arc<Array<f32>>) -> Numbers {
+        Numbers::Single(array)
+    }
+}
+
+impl From<Array<f64>> for Numbers {
+    fn from(array: Array<f64>) -> Numbers {
+        Arc::new(array).into()
+    }
+}
+
+impl From<Array<f32>> for Numbers {
+    fn from(array: Array<f32>) -> Numbers {
+        Arc::new(array).into()
+    }
+}
+
+/// What an operation of a program gives, by its place in the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(pub usize);
+
+/// An input of [`Operation::Pair`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Term {
+    /// An array.
+    Value(Value),
+    /// One number for all elements.
+    Number(f64),
+}
+
+/// A filter, with what an engine is told of it.
+#[derive(Debug, Clone)]
+pub enum Filtering {
+    /// Of [`Engine::stencil`](super::Engine::stencil).
+    Stencil(Stencil),
+    /// Of [`Compute::derivative`](super::Compute::derivative) in double.
+    Derivative(Derivative<f64>),
+    /// The same in single.
+    SingleDerivative(Derivative<f32>),
+    /// Of [`Compute::convolution`](super::Compute::convolution) in double.
+    Convolution(Convolution<f64>),
+    /// The same in single.
+    SingleConvolution(Convolution<f32>),
+}
+
+/// An operation; see [`Arithmetic`](super::Arithmetic) for what each one means.
+#[derive(Debug, Clone)]
+pub enum Operation {
+    /// The array number so and so that the program is run with.
+    Input(usize),
+    /// The same number everywhere.
+    Fill(f64),
+    /// An operation on each element.
+    Each(Unary, Value),
+    /// An operation on two arrays, expanded; to a number the expansion does not apply.
+    Pair(Binary, [Term; 2], Expansion),
+    /// `fma (weight, value, addend)`.
+    MultiplyAdd(f64, Value, Value),
+    /// In the other class.
+    Convert(Value),
+    /// A filter.
+    Filter(Filtering, Value),
+    /// Elements by their places.
+    Pick(Arc<Places>, Value),
+    /// The second array, with the elements of the first at these places.
+    Put(Arc<Places>, [Value; 2]),
+    /// A reduction of one array or of two, along the middle of three dimensions.
+    Reduce(Reduction, Value, Option<Value>, [usize; 3]),
+}
+
+/// An operation, and the array that it gives.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// What is done.
+    pub operation: Operation,
+    /// Whether the result is in single.
+    pub single: bool,
+    /// The number of its elements.
+    pub len: usize,
+}
+
+impl Node {
+    /// Which input it is, if it is one.
+    pub fn input(&self) -> Option<usize> {
+        if let Operation::Input(input) = self.operation { Some(input) } else { None }
+    }
+}
+
+/// Operations in an order in which they can be done.
+#[derive(Debug, Default)]
+pub struct Program {
+    nodes: Vec<Node>,
+    inputs: usize,
+    /// Of those that compare by their text, so that none stands twice.
+    known: HashMap<String, Value>,
+}
+
+impl Program {
+    /// Without operations.
+    pub fn new() -> Program {
+        Program::default()
+    }
+
+    /// One more array that the program is run with.
+    pub fn input(&mut self, single: bool, len: usize) -> Value {
+        let operation = Operation::Input(self.inputs);
+        self.inputs += 1;
+        self.append(Node { operation, single, len })
+    }
+
+    /// How many arrays it is run with.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// What this operation gives; one that is there already is not done twice.
+    pub fn append(&mut self, node: Node) -> Value {
+        let next = Value(self.nodes.len());
+        // A text of places may be as long as an array.
+        if !matches!(node.operation, Operation::Pick(..) | Operation::Put(..)) {
+            let text = format!("{node:?}");
+            if let Some(&known) = self.known.get(&text) {
+                return known;
+            }
+            self.known.insert(text, next);
+        }
+        self.nodes.push(node);
+        next
+    }
+
+    /// The operations.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// One of them.
+    pub fn node(&self, value: Value) -> &Node {
+        &self.nodes[value.0]
+    }
+
+    /// Which of them the results `of` depend on, themselves among them.
+    pub fn needed(&self, of: &[Value]) -> Vec<bool> {
+        let mut needed = vec![false; self.nodes.len()];
+        of.iter().for_each(|value| needed[value.0] = true);
+        // Each operation stands behind what it reads.
+        for at in (0..self.nodes.len()).rev() {
+            if needed[at] {
+                self.nodes[at].operation.values().for_each(|value| needed[value.0] = true);
+            }
+        }
+        needed
+    }
+}
+
+impl Operation {
+    /// The arrays that it reads.
+    pub fn values(&self) -> impl Iterator<Item = Value> {
+        let values = match self {
+            Operation::Input(_) | Operation::Fill(_) => [None; 2],
+            Operation::Each(_, value)
+            | Operation::Convert(value)
+            | Operation::Filter(_, value)
+            | Operation::Pick(_, value) => [Some(*value), None],
+            Operation::MultiplyAdd(_, value, addend) => [Some(*value), Some(*addend)],
+            Operation::Put(_, values) => values.map(Some),
+            Operation::Reduce(_, first, second, _) => [Some(*first), *second],
+            Operation::Pair(_, terms, _) => terms.map(|term| match term {
+                Term::Value(value) => Some(value),
+                Term::Number(_) => None,
+            }),
+        };
+        values.into_iter().flatten()
+    }
+}

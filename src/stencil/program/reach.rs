@@ -1,0 +1,100 @@
+//! Filters as kernels see them: which neighbours of an element come into its chain, and how.
+
+use super::super::{Boundary, DERIVATIVE_RADIUS, Ends, Real};
+use super::Filtering;
+
+/// The chain of a filter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chain {
+    /// `acc = fma (sample, entry, acc)` over the entries, the first dimension fastest.
+    Entries(Vec<f64>),
+    /// `acc = fma (c[d], f[i + d] - f[i - d], acc)` for d = 1, 2, ..
+    Differences(Vec<f64>),
+}
+
+/// A filter over an array of three dimensions: its window, its chain, and the ghost values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reach {
+    /// The array.
+    pub size: [usize; 3],
+    /// The window.
+    pub extents: [usize; 3],
+    /// How far the window reaches ahead of an element.
+    pub before: [usize; 3],
+    /// What is done with the samples in it.
+    pub chain: Chain,
+    /// The ghost values along each dimension.
+    pub ends: [Ends<f64>; 3],
+}
+
+/// Ghost values in double: exact, of those in single.
+fn widened<T: Real>(ends: Ends<T>) -> Ends<f64> {
+    let wide = |end| match end {
+        Boundary::Constant(value) => Boundary::Constant(T::to_f64(value)),
+        Boundary::Replicate => Boundary::Replicate,
+        Boundary::Symmetric => Boundary::Symmetric,
+        Boundary::Mirror => Boundary::Mirror,
+        Boundary::Circular => Boundary::Circular,
+    };
+    let [low, high] = ends.both().map(wide);
+    Ends::new(low, high).unwrap_or_default()
+}
+
+impl Reach {
+    /// One sweep of a filter.
+    pub fn new(filter: &Filtering) -> Reach {
+        match filter {
+            Filtering::Stencil(stencil) => {
+                let taps = stencil.taps().as_slice();
+                let chain = Chain::Entries(taps.to_vec());
+                Reach::along(stencil.lines().extents(), (taps.len(), taps.len() / 2), chain, stencil.boundary())
+            }
+            Filtering::Derivative(derivative) => Reach::of_derivative(derivative),
+            Filtering::SingleDerivative(derivative) => Reach::of_derivative(derivative),
+            Filtering::Convolution(convolution) => Reach::of_convolution(convolution),
+            Filtering::SingleConvolution(convolution) => Reach::of_convolution(convolution),
+        }
+    }
+
+    fn along(size: [usize; 3], (extent, before): (usize, usize), chain: Chain, ends: Ends<f64>) -> Reach {
+        let ends = [Ends::default(), ends, Ends::default()];
+        Reach { size, extents: [1, extent, 1], before: [0, before, 0], chain, ends }
+    }
+
+    fn of_derivative<T: Real>(derivative: &super::Derivative<T>) -> Reach {
+        let chain = Chain::Differences(derivative.coefficients().iter().map(|c| c.to_f64()).collect());
+        let window = (2 * DERIVATIVE_RADIUS + 1, DERIVATIVE_RADIUS);
+        Reach::along(derivative.lines().extents(), window, chain, widened(derivative.boundary()))
+    }
+
+    fn of_convolution<T: Real>(convolution: &super::Convolution<T>) -> Reach {
+        let filter = convolution.filter();
+        let sides = convolution.boundary();
+        Reach {
+            size: convolution.size(),
+            extents: filter.size(),
+            before: filter.before(),
+            chain: Chain::Entries(filter.values().iter().map(|entry| entry.to_f64()).collect()),
+            ends: [0, 1, 2].map(|d| widened(sides[d])),
+        }
+    }
+
+    /// The numbers in its chain.
+    pub fn entries(&self) -> &[f64] {
+        match &self.chain {
+            Chain::Entries(entries) | Chain::Differences(entries) => entries,
+        }
+    }
+}
+
+impl Filtering {
+    /// The sweeps that it does.
+    pub fn sweeps(&self) -> usize {
+        match self {
+            Filtering::Stencil(stencil) => stencil.sweeps(),
+            Filtering::Convolution(convolution) => convolution.sweeps(),
+            Filtering::SingleConvolution(convolution) => convolution.sweeps(),
+            Filtering::Derivative(_) | Filtering::SingleDerivative(_) => 1,
+        }
+    }
+}

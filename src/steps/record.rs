@@ -1,0 +1,495 @@
+//! The engine that records: its arrays are results of a program.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Number;
+use crate::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
+use crate::stencil::{
+    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Held, Indices,
+    Operand, Order, Places, Reduction, Scan, Source, Stencil, Target, Unary,
+};
+use crate::watch::Watch;
+
+/// A program under construction.
+#[derive(Debug, Default)]
+struct Tape {
+    program: Program,
+    /// The arrays from outside that it uses, in the order of its inputs; `None` for the arguments of a step.
+    known: Vec<Option<Numbers>>,
+    /// Which input each of them is, by its address.
+    addresses: Vec<(usize, Value)>,
+}
+
+/// A program under construction, of which arrays and recorders have a part each.
+#[derive(Debug, Clone, Default)]
+pub struct Recording(Arc<Mutex<Tape>>);
+
+/// What an array of a recorder is.
+#[derive(Debug)]
+enum Content {
+    /// It has not been written to.
+    Nothing,
+    /// A result of the program.
+    Value(Value),
+    /// Numbers that are known while it is recorded: no argument of the step is in them.
+    Known(Numbers),
+}
+
+/// An array of a recorder.
+#[derive(Debug)]
+struct Recorded {
+    recording: Recording,
+    content: Content,
+}
+
+impl Held for Recorded {
+    fn place(&self) -> String {
+        "a step that is being recorded".into()
+    }
+}
+
+impl Recording {
+    /// Of a program without operations.
+    pub fn new() -> Recording {
+        Recording::default()
+    }
+
+    fn tape(&self) -> MutexGuard<'_, Tape> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An argument of the step.
+    pub fn argument(&self, single: bool, len: usize) -> Numbers {
+        let mut tape = self.tape();
+        let value = tape.program.input(single, len);
+        tape.known.push(None);
+        drop(tape);
+        if single { self.of_value::<f32>(value, len) } else { self.of_value::<f64>(value, len) }
+    }
+
+    fn of_value<T: Number>(&self, value: Value, len: usize) -> Numbers {
+        T::numbers(Arc::new(self.array(Content::Value(value), len)))
+    }
+
+    fn array<T>(&self, content: Content, len: usize) -> Array<T> {
+        Array::new(Recorded { recording: self.clone(), content }, len)
+    }
+
+    /// Numbers that are known, as an array of the recorder.
+    pub fn of_known(&self, numbers: Numbers) -> Numbers {
+        let len = numbers.len();
+        match numbers.is_single() {
+            true => f32::numbers(Arc::new(self.array(Content::Known(numbers), len))),
+            false => f64::numbers(Arc::new(self.array(Content::Known(numbers), len))),
+        }
+    }
+
+    /// Which result of the program an array is; one that is known becomes an input.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] for an array of another recording.
+    pub fn value(&self, numbers: &Numbers) -> Result<Value, Error> {
+        match numbers {
+            Numbers::Double(array) => self.value_of(array),
+            Numbers::Single(array) => self.value_of(array),
+        }
+    }
+
+    fn value_of<T: Number>(&self, array: &Array<T>) -> Result<Value, Error> {
+        match self.content(array)? {
+            Content::Value(value) => Ok(*value),
+            Content::Known(numbers) => Ok(self.input_of(numbers)),
+            Content::Nothing => Err(Error::Internal("An array that is recorded before it is written.".into())),
+        }
+    }
+
+    fn content<'a, T>(&self, array: &'a Array<T>) -> Result<&'a Content, Error> {
+        let held: &Recorded = array.held().map_err(|_| stranger())?;
+        if Arc::ptr_eq(&held.recording.0, &self.0) { Ok(&held.content) } else { Err(stranger()) }
+    }
+
+    /// The input that known numbers are.
+    fn input_of(&self, numbers: &Numbers) -> Value {
+        let address = match numbers {
+            Numbers::Double(array) => Arc::as_ptr(array).addr(),
+            Numbers::Single(array) => Arc::as_ptr(array).addr(),
+        };
+        let mut tape = self.tape();
+        // It lives as long as the tape does, so its address is its own.
+        if let Some((_, value)) = tape.addresses.iter().find(|(known, _)| *known == address) {
+            return *value;
+        }
+        let value = tape.program.input(numbers.is_single(), numbers.len());
+        tape.known.push(Some(numbers.clone()));
+        tape.addresses.push((address, value));
+        value
+    }
+
+    /// The program as it is now, with the arrays from outside: `None` for the arguments. The recording is empty then.
+    pub fn finish(&self) -> (Program, Vec<Option<Numbers>>) {
+        let tape = std::mem::take(&mut *self.tape());
+        (tape.program, tape.known)
+    }
+}
+
+fn stranger() -> Error {
+    Error::Trace(
+        "An array of a step that was recorded before, or of another one, is used in this one: a step may only use its \
+         arguments, what it makes of them, and arrays from outside."
+            .into(),
+    )
+}
+
+fn asks_for_values(what: &str) -> Error {
+    Error::Trace(format!(
+        "{what} asks for values, and a step that is being recorded has none yet. Leave it out of the step; choose by merge \
+         or by a product with a comparison instead of if, and have values handed out with 'Record'."
+    ))
+}
+
+fn cannot(what: &str) -> Error {
+    Error::Trace(format!("{what} cannot be a part of a step: do it outside, with what the step returns."))
+}
+
+/// An engine that records what it is asked for; what needs no argument of the step is computed by another one at once.
+pub struct Recorder {
+    recording: Recording,
+    engine: Box<dyn Engine>,
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("engine", &self.engine.name()).finish()
+    }
+}
+
+impl Recorder {
+    /// One that records there.
+    pub fn new(recording: Recording, engine: Box<dyn Engine>) -> Recorder {
+        Recorder { recording, engine }
+    }
+
+    fn known<'a, T: Number>(&self, array: &'a Array<T>) -> Result<Option<&'a Array<T>>, Error> {
+        match self.recording.content(array)? {
+            Content::Known(numbers) => Ok(T::of_numbers(numbers).map(|array| &**array)),
+            Content::Value(_) | Content::Nothing => Ok(None),
+        }
+    }
+
+    fn set<T: Number>(&self, to: &mut Array<T>, content: Content) -> Result<(), Error> {
+        to.held_mut::<Recorded>().map_err(|_| stranger())?.content = content;
+        Ok(())
+    }
+
+    /// What `to` becomes, recorded.
+    fn record<T: Number>(&self, to: &mut Array<T>, operation: Operation) -> Result<(), Error> {
+        let node = Node { operation, single: T::SINGLE, len: to.len() };
+        let value = self.recording.tape().program.append(node);
+        self.set(to, Content::Value(value))
+    }
+
+    /// What `to` becomes, computed now.
+    fn compute<T: Number>(
+        &self,
+        to: &mut Array<T>,
+        run: impl FnOnce(&(dyn Engine + 'static), &mut Array<T>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut array = T::compute(&*self.engine).array(to.len())?;
+        run(&*self.engine, &mut array)?;
+        self.set(to, Content::Known(T::numbers(Arc::new(array))))
+    }
+
+    /// What `to` becomes of what it is, computed now.
+    fn change<T: Number>(
+        &self,
+        to: &mut Array<T>,
+        watch: &Watch,
+        run: impl FnOnce(&(dyn Engine + 'static), &mut Array<T>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut array = T::compute(&*self.engine).array(to.len())?;
+        if let Some(known) = self.known(to)? {
+            T::compute(&*self.engine).copy(Source::Array(known), Target::Array(&mut array), watch)?;
+        }
+        run(&*self.engine, &mut array)?;
+        self.set(to, Content::Known(T::numbers(Arc::new(array))))
+    }
+
+    fn filter<T: Number>(&self, what: &str, filter: Filtering, from: Source<T>, to: Target<T>) -> Result<(), Error> {
+        match (from, to) {
+            (Source::Array(from), Target::Array(to)) => {
+                let of = self.recording.value_of(from)?;
+                self.record(to, Operation::Filter(filter, of))
+            }
+            _ => Err(asks_for_values(what)),
+        }
+    }
+}
+
+impl Engine for Recorder {
+    fn name(&self) -> &str {
+        "a recording"
+    }
+
+    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, _: &Watch) -> Result<(), Error> {
+        self.filter("A stencil of the host's array", Filtering::Stencil(*what), from, to)
+    }
+}
+
+impl<T: Number> Compute<T> for Recorder {
+    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, _: &Watch) -> Result<(), Error> {
+        self.filter("A derivative of the host's array", T::derivative(what), from, to)
+    }
+
+    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, _: &Watch) -> Result<(), Error> {
+        self.filter("A convolution of the host's array", T::convolution(what), from, to)
+    }
+
+    fn array(&self, len: usize) -> Result<Array<T>, Error> {
+        Ok(self.recording.array(Content::Nothing, len))
+    }
+
+    fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error> {
+        T::compute(&*self.engine).has_room(arrays, len)
+    }
+
+    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        match (from, to) {
+            (Source::Array(from), Target::Array(to)) => {
+                let content = match self.recording.content(from)? {
+                    Content::Nothing => Content::Nothing,
+                    Content::Value(value) => Content::Value(*value),
+                    Content::Known(numbers) => Content::Known(numbers.clone()),
+                };
+                self.set(to, content)
+            }
+            (Source::Host(from), Target::Array(to)) => {
+                self.compute(to, |engine, to| T::compute(engine).copy(Source::Host(from), Target::Array(to), watch))
+            }
+            (Source::Array(from), Target::Host(to)) => match self.known(from)? {
+                Some(from) => T::compute(&*self.engine).copy(Source::Array(from), Target::Host(to), watch),
+                None => Err(asks_for_values("gather")),
+            },
+            (Source::Host(from), Target::Host(to)) => {
+                to.copy_from_slice(from);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<T: Number> Arithmetic<T> for Recorder
+where
+    T::Other: Number,
+{
+    fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        match self.known(from)? {
+            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).unary(op, from, to, watch)),
+            None => self.record(to, Operation::Each(op, self.recording.value_of(from)?)),
+        }
+    }
+
+    fn binary(
+        &self,
+        op: Binary,
+        operands: [Operand<T>; 2],
+        expansion: &Expansion,
+        to: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let mut known = [None; 2];
+        for (known, operand) in known.iter_mut().zip(&operands) {
+            *known = match operand {
+                Operand::Scalar(number) => Some(Operand::Scalar(*number)),
+                Operand::Array(array) => self.known(array)?.map(Operand::Array),
+            };
+        }
+        if let [Some(a), Some(b)] = known {
+            return self.compute(to, |engine, to| T::arithmetic(engine).binary(op, [a, b], expansion, to, watch));
+        }
+        let term = |operand: &Operand<T>| match operand {
+            Operand::Scalar(number) => Ok(Term::Number(number.to_f64())),
+            Operand::Array(array) => self.recording.value_of(array).map(Term::Value),
+        };
+        let terms = [term(&operands[0])?, term(&operands[1])?];
+        self.record(to, Operation::Pair(op, terms, *expansion))
+    }
+
+    fn advance(
+        &self,
+        step: &Array<T>,
+        weight: T,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        _: &Watch,
+    ) -> Result<(), Error> {
+        let [step, before] = [self.recording.value_of(step)?, self.recording.value_of(older)?];
+        self.record(older, Operation::MultiplyAdd(weight.to_f64(), before, step))?;
+        let Some(source) = source else { return Ok(()) };
+        let term = match source {
+            Operand::Scalar(number) => Term::Number(number.to_f64()),
+            Operand::Array(array) => Term::Value(self.recording.value_of(array)?),
+        };
+        let len = older.len();
+        let plain =
+            Expansion::new([&[len], &[len]]).ok_or_else(|| Error::Internal("Arrays of one length expand.".into()))?;
+        let sum = Operation::Pair(Binary::Add, [Term::Value(self.recording.value_of(older)?), term], plain);
+        self.record(older, sum)
+    }
+
+    fn reduce(
+        &self,
+        op: Reduction,
+        first: &Array<T>,
+        second: Option<&Array<T>>,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let others = second.map(|second| self.known(second)).transpose()?;
+        match (self.known(first)?, others, to) {
+            (Some(first), None, to) => self.reduce_known(op, [first, first], false, size, to, watch),
+            (Some(first), Some(Some(second)), to) => self.reduce_known(op, [first, second], true, size, to, watch),
+            (_, _, Target::Host(_)) => Err(asks_for_values("A reduction")),
+            (_, _, Target::Array(to)) => {
+                let first = self.recording.value_of(first)?;
+                let second = second.map(|second| self.recording.value_of(second)).transpose()?;
+                self.record(to, Operation::Reduce(op, first, second, size))
+            }
+        }
+    }
+
+    fn extremes(
+        &self,
+        which: Extreme,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<Indices, Error> {
+        match (self.known(from)?, to) {
+            (Some(from), Target::Host(to)) => {
+                T::arithmetic(&*self.engine).extremes(which, from, size, Target::Host(to), watch)
+            }
+            _ => Err(cannot("max or min with places")),
+        }
+    }
+
+    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        match self.known(from)? {
+            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).scan(op, from, size, to, watch)),
+            None => Err(cannot("cumsum or cumprod")),
+        }
+    }
+
+    fn sort(
+        &self,
+        order: Order,
+        from: &Array<T>,
+        size: [usize; 3],
+        to: &mut Array<T>,
+        with_places: bool,
+        watch: &Watch,
+    ) -> Result<Option<Indices>, Error> {
+        match self.known(from)? {
+            Some(from) => {
+                let mut places = None;
+                self.compute(to, |engine, to| {
+                    places = T::arithmetic(engine).sort(order, from, size, to, with_places, watch)?;
+                    Ok(())
+                })?;
+                Ok(places)
+            }
+            None => Err(cannot("sort")),
+        }
+    }
+
+    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
+        match self.known(from)? {
+            Some(from) => T::arithmetic(&*self.engine).find(from, watch),
+            None => Err(asks_for_values("find, or an index that is a mask,")),
+        }
+    }
+
+    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        match to {
+            Target::Host(to) => T::arithmetic(&*self.engine).ordinals(indices, Target::Host(to), watch),
+            Target::Array(to) => {
+                self.compute(to, |engine, to| T::arithmetic(engine).ordinals(indices, Target::Array(to), watch))
+            }
+        }
+    }
+
+    fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        self.compute(to, |engine, to| T::arithmetic(engine).fill(value, to, watch))
+    }
+
+    fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        match (self.known(from)?, to) {
+            (Some(from), Target::Host(to)) => T::arithmetic(&*self.engine).pick(from, places, Target::Host(to), watch),
+            (Some(from), Target::Array(to)) => {
+                self.compute(to, |engine, to| T::arithmetic(engine).pick(from, places, Target::Array(to), watch))
+            }
+            (None, Target::Host(_)) => Err(asks_for_values("An element by its index")),
+            (None, Target::Array(to)) => {
+                let of = self.recording.value_of(from)?;
+                self.record(to, Operation::Pick(Arc::new(places.clone()), of))
+            }
+        }
+    }
+
+    fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        let known = match from {
+            Source::Host(samples) => Some(Source::Host(samples)),
+            Source::Array(array) => self.known(array)?.map(Source::Array),
+        };
+        let is_value = matches!(self.recording.content(to)?, Content::Value(_));
+        if let (Some(from), false) = (known, is_value) {
+            return self.change(to, watch, |engine, to| T::arithmetic(engine).put(from, places, to, watch));
+        }
+        let own;
+        let from = match from {
+            Source::Array(array) => array,
+            Source::Host(samples) => {
+                let mut array = Compute::<T>::array(self, samples.len())?;
+                Compute::copy(self, Source::Host(samples), Target::Array(&mut array), watch)?;
+                own = array;
+                &own
+            }
+        };
+        let from = self.recording.value_of(from)?;
+        if matches!(self.recording.content(to)?, Content::Nothing) {
+            // All of it is written before it is read.
+            Arithmetic::fill(self, T::default(), to, watch)?;
+        }
+        let into = self.recording.value_of(to)?;
+        self.record(to, Operation::Put(Arc::new(places.clone()), [from, into]))
+    }
+
+    fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        match self.known(from)? {
+            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).convert(from, to, watch)),
+            None => self.record(to, Operation::Convert(self.recording.value_of(from)?)),
+        }
+    }
+}
+
+impl Recorder {
+    fn reduce_known<T: Number>(
+        &self,
+        op: Reduction,
+        [first, second]: [&Array<T>; 2],
+        of_two: bool,
+        size: [usize; 3],
+        to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let second = of_two.then_some(second);
+        match to {
+            Target::Host(to) => T::arithmetic(&*self.engine).reduce(op, first, second, size, Target::Host(to), watch),
+            Target::Array(to) => self.compute(to, |engine, to| {
+                T::arithmetic(engine).reduce(op, first, second, size, Target::Array(to), watch)
+            }),
+        }
+    }
+}
