@@ -7,12 +7,15 @@
 mod arithmetic;
 mod convolution;
 mod lines;
+mod program;
 mod simd;
 mod tasks;
 
 use crate::host;
+use crate::stencil::program::{Kernel, Limits};
 use crate::stencil::{
-    Array, Compute, Convolution, Derivative, Engine, Error, Lines, Real, Results, Samples, Source, Stencil, Target,
+    Array, Compute, Convolution, Derivative, Engine, Error, Lines, Prepared, Real, Results, Samples, Source, Stencil,
+    Target,
 };
 use crate::watch::Watch;
 use lines::{Differences, Sweeps};
@@ -60,6 +63,14 @@ const SOME: usize = 7;
 impl Engine for Cpu {
     fn name(&self) -> &str {
         self.instructions.level().name()
+    }
+
+    fn limits(&self) -> Option<Limits> {
+        Some(program::LIMITS)
+    }
+
+    fn prepare(&self, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
+        program::prepare(self.instructions, kernel)
     }
 
     /// Samples and results stay in the caches.

@@ -6,12 +6,16 @@ use super::driver::memory::Budget;
 use super::element::Element;
 use super::kernels::{self, Kernel, LevelsKernel};
 use super::operators::{self, Runs};
+use super::program;
 use super::routes::array::DeviceArray;
 use super::routes::work::Work;
 use super::routes::{self, copies, levels};
 use super::runtime::device::{self, Device};
 use crate::host;
-use crate::stencil::{Array, Compute, Convolution, Derivative, Engine, Error, Handle, Real, Source, Stencil, Target};
+use crate::stencil::program::{Kernel as StepKernel, Limits};
+use crate::stencil::{
+    Array, Compute, Convolution, Derivative, Engine, Error, Handle, Prepared, Real, Source, Stencil, Target,
+};
 use crate::watch::Watch;
 
 /// The engine on one device.
@@ -148,6 +152,14 @@ impl Engine for Cuda {
         "cuda"
     }
 
+    fn limits(&self) -> Option<Limits> {
+        Some(program::LIMITS)
+    }
+
+    fn prepare(&self, kernel: &StepKernel) -> Result<Box<dyn Prepared>, Error> {
+        program::prepare(*self, kernel)
+    }
+
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
         operators::stencil(self, what, from, to, watch)
     }
@@ -207,6 +219,12 @@ impl Cuda {
             Some(error) => Err(Error::clone(error)),
             None => work(device, &mut begun).inspect_err(|error| failed = begun.then(|| error.clone())),
         })
+    }
+}
+
+impl program::Attempts for Cuda {
+    fn attempt_once(&self, watch: &Watch, work: &mut dyn FnMut(&mut Device) -> Result<(), Error>) -> Result<(), Error> {
+        self.attempt(watch, work)
     }
 }
 

@@ -12,6 +12,7 @@
 //! - `kernels`: a file a family of kernels: which module, its arguments, its launches.
 //! - `routes`: how the data of a call go: streamed, resident or deep; and the one loop that sweeps.
 //! - `operators`: which kernel computes an operator, on one device as on several.
+//! - `program`: kernels that are written at run time.
 //! - `engine` and `arithmetic`: the engine on one device; `measure` and `study` time it.
 //! - `several`: the engine on several devices.
 //!
@@ -31,6 +32,7 @@ mod engine;
 mod kernels;
 pub mod measure;
 mod operators;
+mod program;
 mod routes;
 mod runtime;
 mod several;

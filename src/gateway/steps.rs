@@ -44,7 +44,8 @@ fn over() -> stencil::Error {
 /// `trace`, for arrays of a step that is being recorded.
 pub(super) fn open(home: Home) -> Result<u64, Error> {
     if home.step().is_some() {
-        let text = "A step cannot be compiled or iterated inside a step that is being recorded: call the function itself.";
+        let text =
+            "A step cannot be compiled or iterated inside a step that is being recorded: call the function itself.";
         return Err(Error::new("trace", text));
     }
     let number = next_number();

@@ -24,10 +24,7 @@ pub(super) enum Home {
     /// On the device with this ordinal, from 0.
     Cuda(usize),
     /// In the step with this number, which is being recorded for a device or the CPU.
-    Step {
-        number: u64,
-        device: Option<usize>,
-    },
+    Step { number: u64, device: Option<usize> },
 }
 
 impl Home {
@@ -266,7 +263,7 @@ mod tests {
     use super::*;
 
     fn held() -> StoredArray {
-        let array = Array::<f64>::in_memory(6).unwrap();
+        let array = crate::stencil::Array::<f64>::in_memory(6).unwrap();
         StoredArray::new(Home::Cpu, vec![2, 3], array)
     }
 

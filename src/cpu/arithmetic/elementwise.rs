@@ -10,9 +10,9 @@ const BLOCK: usize = 1024;
 /// Rows that are at least so long are computed one by one, without a copy of what expands.
 const LONG_ROW: usize = 256;
 
-pub(super) struct ConvertPiece<'a, T: Real> {
-    pub(super) input: &'a [T::Other],
-    pub(super) output: &'a mut [T],
+pub(in super::super) struct ConvertPiece<'a, T: Real> {
+    pub(in super::super) input: &'a [T::Other],
+    pub(in super::super) output: &'a mut [T],
 }
 
 impl<T: Real> Loops for ConvertPiece<'_, T> {
@@ -24,10 +24,10 @@ impl<T: Real> Loops for ConvertPiece<'_, T> {
     }
 }
 
-pub(super) struct UnaryPiece<'a, T> {
-    pub(super) op: Unary,
-    pub(super) input: &'a [T],
-    pub(super) output: &'a mut [T],
+pub(in super::super) struct UnaryPiece<'a, T> {
+    pub(in super::super) op: Unary,
+    pub(in super::super) input: &'a [T],
+    pub(in super::super) output: &'a mut [T],
 }
 
 impl<T: Real> Loops for UnaryPiece<'_, T> {
@@ -202,6 +202,21 @@ impl<T: Real> Loops for AdvancePiece<'_, T> {
     }
 }
 
+/// `to[i] = a[i] op b[i]`.
+#[inline(always)]
+pub(in super::super) fn pairwise<T: Real>(op: Binary, a: &[T], b: &[T], to: &mut [T]) {
+    settled!(
+        op,
+        Binary {
+            Add, Subtract, Multiply, Divide, Min, Max, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or,
+            Xor, Mod, Rem
+        },
+        OP => for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
+            *to = OP.of(a, b);
+        }
+    );
+}
+
 pub(super) struct BinaryPiece<'a, T> {
     pub(super) op: Binary,
     pub(super) sides: [Side<'a, T>; 2],
@@ -233,16 +248,7 @@ impl<T: Real> Loops for BinaryPiece<'_, T> {
             let (block, rest) = output.split_at_mut(len);
             let first = self.sides[0].beside(size, at, &place, len, first_buffer);
             let second = self.sides[1].beside(size, at, &place, len, second_buffer);
-            settled!(
-                self.op,
-                Binary {
-                    Add, Subtract, Multiply, Divide, Min, Max, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual,
-                    And, Or, Xor, Mod, Rem
-                },
-                OP => for ((output, &a), &b) in block.iter_mut().zip(first).zip(second) {
-                    *output = OP.of(a, b);
-                }
-            );
+            pairwise(self.op, first, second, block);
             (at, output) = (at + len, rest);
         }
     }

@@ -28,7 +28,8 @@ mod sort;
 
 use std::ops::Range;
 
-use self::elementwise::{AdvancePiece, BinaryPiece, ConvertPiece, Side, SourcePiece, UnaryPiece};
+use self::elementwise::{AdvancePiece, BinaryPiece, Side, SourcePiece};
+pub(super) use self::elementwise::{ConvertPiece, UnaryPiece, pairwise};
 use self::sections::{each_run, is_injective};
 use super::Cpu;
 use super::simd::{self, Lanes};

@@ -1,7 +1,7 @@
 //! The kernels: PTX inside the library, loaded a module at a time, and launched.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +22,17 @@ use crate::stencil::Error;
 struct LoadedModule {
     handle: DriverHandle<sys::CUmod_st>,
     context: Arc<Context>,
+}
+
+impl LoadedModule {
+    /// What the driver makes of PTX, for its chip; it keeps that for the next process.
+    fn new(context: &Arc<Context>, ptx: &CStr) -> Result<Arc<LoadedModule>, Error> {
+        context.bind()?;
+        // SAFETY: it is PTX that ends in NUL.
+        let handle =
+            unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
+        Ok(Arc::new(LoadedModule { handle: DriverHandle(handle), context: context.clone() }))
+    }
 }
 
 impl Drop for LoadedModule {
@@ -48,6 +59,14 @@ struct LoadedFunction {
 }
 
 impl Function {
+    /// The kernel of this name in a module.
+    fn new(module: &Arc<LoadedModule>, name: CString) -> Result<Function, Error> {
+        // SAFETY: the module is loaded.
+        let handle =
+            unsafe { result::module::get_function(module.handle.0, name) }.map_err(failed("cuModuleGetFunction"))?;
+        Ok(Function(Arc::new(LoadedFunction { handle: DriverHandle(handle), _module: module.clone() })))
+    }
+
     /// The driver's name for it, good while `self` is there.
     pub(crate) fn handle(&self) -> sys::CUfunction {
         self.0.handle.0
@@ -75,6 +94,8 @@ pub(crate) struct Modules {
     /// What fills constant memory.
     queue: Arc<Queue>,
     turns: Arc<Turns>,
+    /// Kernels that were written at run time, by their text; the last ones were used last.
+    generated: Mutex<Vec<(String, Function)>>,
 }
 
 /// A module, loaded once or more often, and how often coefficients were sent to one of them. The last is the one that
@@ -84,6 +105,9 @@ struct Copies {
     modules: Vec<Arc<Module>>,
     sent: usize,
 }
+
+/// The most kernels written at run time that stay loaded.
+const MOST_GENERATED: usize = 256;
 
 /// The most copies of a module. Each takes a few hundred KB of the device.
 const MOST_COPIES: usize = 16;
@@ -107,7 +131,7 @@ impl Turns {
 
 impl Modules {
     pub(crate) fn new(queue: &Arc<Queue>) -> Modules {
-        Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default() }
+        Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default(), generated: Mutex::default() }
     }
 
     /// What the device is that they are for, if the driver tells.
@@ -131,6 +155,25 @@ impl Modules {
         let module = Arc::new(Module::load(&self.queue, name, paces)?);
         modules.push(module.clone());
         Ok(module)
+    }
+
+    /// The kernel `name` of a module that was written at run time. The driver compiles it where it is not loaded yet.
+    pub(crate) fn generated(&self, text: &str, name: &str) -> Result<Function, Error> {
+        let mut generated = lock(&self.generated);
+        if let Some(found) = generated.iter().rposition(|(known, _)| known == text) {
+            generated[found..].rotate_left(1);
+            return Ok(generated.last().expect("it was found").1.clone());
+        }
+        let wrong = |_| Error::Internal("A kernel with a NUL.".into());
+        let ptx = CString::new(text).map_err(wrong)?;
+        let name = CString::new(name).map_err(wrong)?;
+        let loaded = LoadedModule::new(self.queue.context(), &ptx)?;
+        let function = Function::new(&loaded, name)?;
+        if generated.len() == MOST_GENERATED {
+            generated.remove(0);
+        }
+        generated.push((text.to_owned(), function.clone()));
+        Ok(function)
     }
 
     /// The module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol: they
@@ -204,17 +247,11 @@ impl Symbol {
 }
 
 impl Module {
-    /// Loads the module `name`. The driver compiles it for its chip, and keeps that for the next process.
+    /// Loads the module `name`.
     ///
     /// `paces` is what is known of how the device keeps up.
     fn load(queue: &Arc<Queue>, name: &str, paces: [SharedPace; 2]) -> Result<Module, Error> {
-        let ptx = archive::ptx(name)?;
-        let context = queue.context();
-        context.bind()?;
-        // SAFETY: it is PTX that ends in NUL.
-        let handle =
-            unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
-        let loaded = Arc::new(LoadedModule { handle: DriverHandle(handle), context: context.clone() });
+        let loaded = LoadedModule::new(queue.context(), &archive::ptx(name)?)?;
         Ok(Module { loaded, queue: queue.clone(), known: Mutex::default(), paces })
     }
 
@@ -224,11 +261,7 @@ impl Module {
         if let Some(function) = known.functions.get(name) {
             return Ok(function.clone());
         }
-        // SAFETY: the module is loaded.
-        let handle = unsafe { result::module::get_function(self.loaded.handle.0, name.to_owned()) }
-            .map_err(failed("cuModuleGetFunction"))?;
-        let function =
-            Function(Arc::new(LoadedFunction { handle: DriverHandle(handle), _module: self.loaded.clone() }));
+        let function = Function::new(&self.loaded, name.to_owned())?;
         known.functions.insert(name, function.clone());
         Ok(function)
     }
@@ -396,9 +429,37 @@ pub(crate) unsafe fn launch<A: NoUninit>(
     shape: Shape,
     argument: &A,
 ) -> Result<(), Error> {
-    let mut arguments = argument_of_launch(argument);
+    // SAFETY: as the caller says.
+    unsafe { launch_with(function, stream, shape, &mut argument_of_launch(argument)) }
+}
+
+/// [`launch`] of a kernel whose argument is so many bytes.
+///
+/// # Safety
+/// As of [`launch`], of what these bytes are to the kernel.
+pub(crate) unsafe fn launch_bytes(
+    function: &Function,
+    stream: sys::CUstream,
+    shape: Shape,
+    argument: &[u8],
+) -> Result<(), Error> {
+    if argument.len() > MOST_ARGUMENTS {
+        return Err(Error::Internal(format!("{} bytes are more than a launch takes along.", argument.len())));
+    }
+    // SAFETY: as the caller says.
+    unsafe { launch_with(function, stream, shape, &mut [argument.as_ptr().cast_mut().cast()]) }
+}
+
+/// # Safety
+/// As of [`launch`]; the driver only reads the argument.
+unsafe fn launch_with(
+    function: &Function,
+    stream: sys::CUstream,
+    shape: Shape,
+    arguments: &mut [*mut c_void; 1],
+) -> Result<(), Error> {
     let Shape { grid, block, shared_bytes } = shape;
-    // SAFETY: as the caller says; the driver only reads the argument.
+    // SAFETY: as the caller says.
     unsafe {
         result::launch_kernel(
             function.handle(),
@@ -406,7 +467,7 @@ pub(crate) unsafe fn launch<A: NoUninit>(
             (block[0], block[1], 1),
             shared_bytes,
             stream,
-            &mut arguments,
+            arguments,
         )
     }
     .map_err(failed("cuLaunchKernel"))

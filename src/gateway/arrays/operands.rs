@@ -145,7 +145,9 @@ pub(super) fn home_of<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> 
             None => told.push(argument.to_string()),
         }
     }
-    first.ok_or_else(|| Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", told.join(" and "))))
+    first.ok_or_else(|| {
+        Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", told.join(" and ")))
+    })
 }
 
 /// Dimensions as errors tell them: `3x4`.

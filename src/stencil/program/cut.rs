@@ -13,6 +13,9 @@ use super::super::Places;
 use super::kernel::{Axis, Kernel, Part, Step, View, steps};
 use super::{Node, Operation, Program, Reach, Term, Value};
 
+/// The most dimensions of a kernel.
+pub const MOST_DIMS: usize = 8;
+
 /// What an engine wants in a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -125,7 +128,7 @@ fn joined(len: usize, cuts: [&[usize]; 2], spans: [&[[usize; 2]]; 2]) -> Option<
         before = cut;
     }
     let whole = |&[low, high]: &[usize; 2]| !all.iter().any(|&cut| low < cut && cut < high);
-    spans.concat().iter().all(whole).then_some(all)
+    (all.len() < MOST_DIMS && spans.concat().iter().all(whole)).then_some(all)
 }
 
 impl Plan {

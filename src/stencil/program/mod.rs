@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Stencil, Unary};
-pub use cut::{Limits, Plan, Stage};
-pub use kernel::{Kernel, Part, Step, View};
+pub use cut::{Limits, MOST_DIMS, Plan, Stage};
+pub use kernel::{Axis, Kernel, Part, Step, View};
 pub use reach::{Chain, Reach};
 
 /// Numbers of one of the classes that engines compute in.

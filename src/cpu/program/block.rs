@@ -1,0 +1,309 @@
+//! Blocks of elements, and the samples beside them.
+
+use std::ops::Range;
+
+use super::super::arithmetic::{ConvertPiece, UnaryPiece};
+use super::super::simd::{self, Instructions};
+use super::loops::{Difference, Entries, MultiplyAdd, Pair};
+use super::{Action, Arrays, Class, Loop, Place};
+use crate::stencil::program::{Axis, Chain, MOST_DIMS, View};
+use crate::stencil::{Boundary, Ends, Real};
+
+/// The most elements of a block: ten buffers stay in the first-level cache.
+pub(super) const BLOCK: usize = 512;
+
+/// Samples that are gathered at a time for a filter.
+const AT_ONCE: usize = 8;
+
+/// Elements that lie one behind the other, in one line or in some whole ones and parts of others.
+pub(super) struct Block {
+    pub(super) start: usize,
+    pub(super) len: usize,
+    lines: Vec<Line>,
+}
+
+/// A part of a block in one line of the domain.
+struct Line {
+    /// Where it begins in the block, and its elements along the first dimension.
+    at: usize,
+    range: Range<usize>,
+    /// The other indices.
+    others: Vec<usize>,
+}
+
+/// Buffers of a thread.
+#[derive(Default)]
+pub(super) struct Buffers {
+    pub(super) doubles: Vec<Vec<f64>>,
+    pub(super) singles: Vec<Vec<f32>>,
+}
+
+impl Buffers {
+    /// Has so many of each class, and those for samples behind them.
+    pub(super) fn make(&mut self, [doubles, singles]: [usize; 2]) {
+        self.doubles.resize_with(doubles + AT_ONCE, || vec![0.0; BLOCK]);
+        self.singles.resize_with(singles + AT_ONCE, || vec![0.0; BLOCK]);
+    }
+}
+
+/// What all blocks of a run have in common.
+pub(super) struct Frame<'a> {
+    domain: &'a [usize],
+    arrays: Arrays<'a>,
+    instructions: Instructions,
+}
+
+/// Where a sample of a block's first element lies: in a line of an array that begins there, so far along; or it is a
+/// constant.
+enum Sample<T> {
+    Line { start: usize, shift: isize },
+    Constant(T),
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn new(domain: &'a [usize], arrays: Arrays<'a>, instructions: Instructions) -> Frame<'a> {
+        Frame { domain, arrays, instructions }
+    }
+
+    /// The blocks of a range of elements.
+    pub(super) fn blocks(&self, range: Range<usize>) -> impl Iterator<Item = Block> {
+        let mut start = range.start;
+        // Long lines fall into blocks of one length.
+        let own = self.domain[0].div_ceil(self.domain[0].div_ceil(BLOCK));
+        std::iter::from_fn(move || {
+            (start < range.end).then(|| {
+                let mut len = BLOCK.min(range.end - start);
+                if own >= BLOCK / 4 {
+                    let at = start % self.domain[0];
+                    len = (own - at % own).min(self.domain[0] - at).min(range.end - start);
+                }
+                let block = self.block(start, len);
+                start += len;
+                block
+            })
+        })
+    }
+
+    fn block(&self, start: usize, len: usize) -> Block {
+        let mut lines = Vec::with_capacity(1);
+        let mut at = 0;
+        while at < len {
+            let first = (start + at) % self.domain[0];
+            let count = (self.domain[0] - first).min(len - at);
+            let mut rest = (start + at) / self.domain[0];
+            let others = self.domain[1..].iter().map(|extent| {
+                let index = rest % extent;
+                rest /= extent;
+                index
+            });
+            lines.push(Line { at, range: first..first + count, others: others.collect() });
+            at += count;
+        }
+        Block { start, len, lines }
+    }
+
+    fn slice<'b, T: Class>(&'b self, place: &Place, block: &Block, buffers: &'b [Vec<T>]) -> &'b [T] {
+        match place {
+            Place::Buffer(buffer) => &buffers[*buffer][..block.len],
+            Place::Input(input) => &T::of_arrays(&self.arrays, *input)[block.start..block.start + block.len],
+        }
+    }
+
+    /// Copies what is at a place.
+    pub(super) fn copy<T: Class>(&self, place: &Place, block: &Block, buffers: &mut Buffers, to: &mut [T]) {
+        let buffers = T::buffers(buffers);
+        to.copy_from_slice(self.slice(place, block, buffers));
+    }
+
+    /// Does a loop over a block.
+    pub(super) fn run<T: Class>(&self, one: &Loop, block: &Block, all: &mut Buffers)
+    where
+        T::Other: Class,
+    {
+        let mut buffer = std::mem::take(&mut T::buffers(all)[one.to]);
+        let to = &mut buffer[..block.len];
+        let instructions = self.instructions;
+        match &one.action {
+            Action::Load(input, view) => self.load(T::of_arrays(&self.arrays, *input), view, block, to),
+            Action::Fill(number) => to.fill(T::from_f64(*number)),
+            Action::Each(op, of) => {
+                let input = self.slice(of, block, T::buffers(all));
+                simd::run(instructions, UnaryPiece { op: *op, input, output: to });
+            }
+            Action::Pair(op, of) => {
+                let buffers = &*T::buffers(all);
+                let [a, b] = [0, 1].map(|which| self.slice(&of[which], block, buffers));
+                simd::run(instructions, Pair { op: *op, a, b, to });
+            }
+            Action::MultiplyAdd(of) => {
+                let buffers = &*T::buffers(all);
+                let [a, b, c] = [0, 1, 2].map(|which| self.slice(&of[which], block, buffers));
+                simd::run(instructions, MultiplyAdd { a, b, c, to });
+            }
+            Action::Convert(of) => {
+                let input = self.slice::<T::Other>(of, block, T::Other::buffers(all));
+                simd::run(instructions, ConvertPiece { input, output: to });
+            }
+            Action::Filter(input, axes, chain) => {
+                let input = T::of_arrays(&self.arrays, *input);
+                let buffers = T::buffers(all);
+                let spare = buffers.len() - AT_ONCE;
+                to.fill(T::default());
+                self.filter(input, (axes, chain), block, &mut buffers[spare..], to);
+            }
+        }
+        T::buffers(all)[one.to] = buffer;
+    }
+
+    /// Elements of an array that does not go along with the domain.
+    fn load<T: Real>(&self, array: &[T], view: &View, block: &Block, to: &mut [T]) {
+        for line in &block.lines {
+            let others = line.others.iter().zip(&view.steps[1..]);
+            let start = view.start as isize + others.map(|(&index, step)| index as isize * step).sum::<isize>();
+            let step = view.steps[0];
+            let first = start + line.range.start as isize * step;
+            let to = &mut to[line.at..line.at + line.range.len()];
+            match step {
+                0 => to.fill(array[first as usize]),
+                1 => to.copy_from_slice(&array[first as usize..first as usize + to.len()]),
+                _ => to.iter_mut().enumerate().for_each(|(i, to)| *to = array[(first + i as isize * step) as usize]),
+            }
+        }
+    }
+
+    fn filter<T: Class>(
+        &self,
+        input: &[T],
+        (axes, chain): (&[Axis; 3], &Chain),
+        block: &Block,
+        spare: &mut [Vec<T>],
+        to: &mut [T],
+    ) {
+        match chain {
+            Chain::Entries(entries) => {
+                let [rows, columns, _] = axes.map(|axis| axis.extent);
+                let mut at = 0;
+                while at < entries.len() {
+                    let count = match entries.len() - at {
+                        AT_ONCE.. => AT_ONCE,
+                        4.. => 4,
+                        2.. => 2,
+                        _ => 1,
+                    };
+                    let (mut rest, mut samples): (&mut [Vec<T>], [&[T]; AT_ONCE]) = (&mut *spare, [&[]; AT_ONCE]);
+                    for (i, sample) in samples[..count].iter_mut().enumerate() {
+                        let number = at + i;
+                        let window = [number % rows, number / rows % columns, number / (rows * columns)];
+                        let Some((own, others)) = rest.split_first_mut() else { break };
+                        *sample = self.sample(input, axes, window, block, &mut own[..block.len]);
+                        rest = others;
+                    }
+                    let entries = &entries[at..at + count];
+                    match count {
+                        AT_ONCE => self.entries::<T, AT_ONCE>(&samples, entries, to),
+                        4 => self.entries::<T, 4>(&samples, entries, to),
+                        2 => self.entries::<T, 2>(&samples, entries, to),
+                        _ => self.entries::<T, 1>(&samples, entries, to),
+                    }
+                    at += count;
+                }
+            }
+            Chain::Differences(coefficients) => {
+                let middle = axes[1].before;
+                for (i, coefficient) in coefficients.iter().enumerate() {
+                    let [one, two, ..] = spare else { return };
+                    let ahead = self.sample(input, axes, [0, middle + i + 1, 0], block, &mut one[..block.len]);
+                    let behind = self.sample(input, axes, [0, middle - i - 1, 0], block, &mut two[..block.len]);
+                    let coefficient = T::from_f64(*coefficient);
+                    simd::run(self.instructions, Difference { ahead, behind, coefficient, to: &mut *to });
+                }
+            }
+        }
+    }
+
+    fn entries<T: Class, const N: usize>(&self, samples: &[&[T]], entries: &[f64], to: &mut [T]) {
+        let samples = std::array::from_fn(|i| samples[i]);
+        let entries = std::array::from_fn(|i| T::from_f64(entries[i]));
+        simd::run(self.instructions, Entries::<T, N> { samples, entries, to });
+    }
+
+    /// The samples under one entry of a window: a part of the input as it lies, or copied to `own`.
+    fn sample<'b, T: Class>(
+        &self,
+        input: &'b [T],
+        axes: &[Axis; 3],
+        window: [usize; 3],
+        block: &Block,
+        own: &'b mut [T],
+    ) -> &'b [T] {
+        if let [line] = &block.lines[..]
+            && let Sample::Line { start, shift } = self.find::<T>(axes, window, line)
+        {
+            let first = line.range.start as isize + shift;
+            if first >= 0 && first as usize + block.len <= self.domain[0] {
+                return &input[start + first as usize..][..block.len];
+            }
+        }
+        let ends = axes.iter().find(|axis| axis.dim == Some(0)).map_or(Ends::default(), |axis| axis.ends);
+        for line in &block.lines {
+            let to = &mut own[line.at..line.at + line.range.len()];
+            match self.find(axes, window, line) {
+                Sample::Constant(constant) => to.fill(constant),
+                Sample::Line { start, shift } => {
+                    let samples = &input[start..start + self.domain[0]];
+                    along(samples, line.range.start as isize + shift, &ends, to);
+                }
+            }
+        }
+        own
+    }
+
+    /// Where the samples under an entry lie, but for the ends of lines.
+    fn find<T: Real>(&self, axes: &[Axis; 3], window: [usize; 3], line: &Line) -> Sample<T> {
+        let mut others = [0; MOST_DIMS];
+        let others = &mut others[..line.others.len()];
+        others.copy_from_slice(&line.others);
+        let mut shift = 0;
+        for (axis, at) in axes.iter().zip(window).rev() {
+            let offset = at as isize - axis.before as isize;
+            if offset == 0 {
+                continue;
+            }
+            let found = match axis.dim {
+                Some(0) => {
+                    shift = offset;
+                    continue;
+                }
+                Some(d) => {
+                    axis.ends.sample_at(others[d - 1] as isize + offset, self.domain[d]).map(|at| others[d - 1] = at)
+                }
+                None => match axis.ends.both()[usize::from(offset > 0)] {
+                    Boundary::Constant(constant) => Err(constant),
+                    _ => Ok(()),
+                },
+            };
+            if let Err(constant) = found {
+                return Sample::Constant(T::from_f64(constant));
+            }
+        }
+        let mut start = 0;
+        for (index, extent) in others.iter().zip(&self.domain[1..]).rev() {
+            start = start * extent + index;
+        }
+        Sample::Line { start: start * self.domain[0], shift }
+    }
+}
+
+/// The values of a line from the place `first` on, which may lie outside.
+fn along<T: Real>(samples: &[T], first: isize, ends: &Ends<f64>, to: &mut [T]) {
+    let count = samples.len() as isize;
+    let value = |at: isize| ends.sample_at(at, samples.len()).map_or_else(T::from_f64, |at| samples[at]);
+    let inside = (-first).clamp(0, to.len() as isize)..(count - first).clamp(0, to.len() as isize);
+    let (low, high) = (inside.start as usize, inside.end.max(inside.start) as usize);
+    (0..low).for_each(|i| to[i] = value(first + i as isize));
+    if low < high {
+        let from = (first + low as isize) as usize;
+        to[low..high].copy_from_slice(&samples[from..from + high - low]);
+    }
+    (high..to.len()).for_each(|i| to[i] = value(first + i as isize));
+}

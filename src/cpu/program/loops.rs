@@ -1,0 +1,77 @@
+//! The loops over slices.
+
+use super::super::arithmetic::pairwise;
+use super::super::simd::Loops;
+use crate::stencil::{Binary, Real};
+
+/// `to[i] = a[i] op b[i]`.
+pub(super) struct Pair<'a, T> {
+    pub(super) op: Binary,
+    pub(super) a: &'a [T],
+    pub(super) b: &'a [T],
+    pub(super) to: &'a mut [T],
+}
+
+impl<T: Real> Loops for Pair<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        pairwise(self.op, self.a, self.b, self.to);
+    }
+}
+
+/// `to[i] = fma (a[i], b[i], c[i])`.
+pub(super) struct MultiplyAdd<'a, T> {
+    pub(super) a: &'a [T],
+    pub(super) b: &'a [T],
+    pub(super) c: &'a [T],
+    pub(super) to: &'a mut [T],
+}
+
+impl<T: Real> Loops for MultiplyAdd<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let operands = self.a.iter().zip(self.b).zip(self.c);
+        self.to.iter_mut().zip(operands).for_each(|(to, ((&a, &b), &c))| *to = a.fma(b, c));
+    }
+}
+
+/// `to[i] = fma (samples[N - 1][i], entries[N - 1], .. fma (samples[0][i], entries[0], to[i]))`.
+pub(super) struct Entries<'a, T, const N: usize> {
+    pub(super) samples: [&'a [T]; N],
+    pub(super) entries: [T; N],
+    pub(super) to: &'a mut [T],
+}
+
+impl<T: Real, const N: usize> Loops for Entries<'_, T, N> {
+    #[inline(always)]
+    fn run(self) {
+        let len = self.to.len();
+        // So the compiler knows that all are as long.
+        let samples = self.samples.map(|samples| &samples[..len]);
+        for (i, to) in self.to.iter_mut().enumerate() {
+            let mut sum = *to;
+            for (samples, entry) in samples.iter().zip(self.entries) {
+                sum = samples[i].fma(entry, sum);
+            }
+            *to = sum;
+        }
+    }
+}
+
+/// `to[i] = fma (coefficient, ahead[i] - behind[i], to[i])`.
+pub(super) struct Difference<'a, T> {
+    pub(super) ahead: &'a [T],
+    pub(super) behind: &'a [T],
+    pub(super) coefficient: T,
+    pub(super) to: &'a mut [T],
+}
+
+impl<T: Real> Loops for Difference<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let samples = self.ahead.iter().zip(self.behind);
+        self.to.iter_mut().zip(samples).for_each(|(to, (ahead, behind))| {
+            *to = ahead.minus(*behind).fma(self.coefficient, *to);
+        });
+    }
+}

@@ -1,0 +1,170 @@
+//! PTX as it is written: registers, instructions, and the argument of the kernel.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+/// The kinds of registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Predicate,
+    Word,
+    Long,
+    Single,
+    Double,
+}
+
+impl Kind {
+    const ALL: [Kind; 5] = [Kind::Predicate, Kind::Word, Kind::Long, Kind::Single, Kind::Double];
+
+    /// The prefix of its registers, and the type that they are declared with.
+    fn names(self) -> [&'static str; 2] {
+        match self {
+            Kind::Predicate => ["%p", "pred"],
+            Kind::Word => ["%r", "b32"],
+            Kind::Long => ["%rd", "b64"],
+            Kind::Single => ["%f", "f32"],
+            Kind::Double => ["%fd", "f64"],
+        }
+    }
+
+    /// Of numbers.
+    pub(super) fn of_numbers(single: bool) -> Kind {
+        if single { Kind::Single } else { Kind::Double }
+    }
+
+    /// The type in instructions on numbers.
+    pub(super) fn number(self) -> &'static str {
+        if self == Kind::Single { "f32" } else { "f64" }
+    }
+}
+
+/// A register, by its name.
+pub(super) type Register = String;
+
+/// Code under construction. An instruction without effects is written once in a scope and those inside it: who asks for
+/// the same again gets the register.
+#[derive(Debug, Default)]
+pub(super) struct Code {
+    text: String,
+    counts: [usize; 5],
+    known: Vec<HashMap<String, Register>>,
+    labels: usize,
+}
+
+impl Code {
+    pub(super) fn new() -> Code {
+        Code { known: vec![HashMap::new()], ..Code::default() }
+    }
+
+    /// A register that nobody has.
+    pub(super) fn register(&mut self, kind: Kind) -> Register {
+        let count = &mut self.counts[kind as usize];
+        *count += 1;
+        format!("{}{}", kind.names()[0], *count - 1)
+    }
+
+    /// The result of an instruction: `name result, operands`.
+    pub(super) fn of(&mut self, kind: Kind, name: &str, operands: &[&str]) -> Register {
+        let key = format!("{name} {}", operands.join(", "));
+        if let Some(known) = self.known.iter().rev().find_map(|scope| scope.get(&key)) {
+            return known.clone();
+        }
+        let register = self.register(kind);
+        self.line(&format!("{name} {register}, {}", operands.join(", ")));
+        self.remember(key, &register);
+        register
+    }
+
+    /// What a key stands for, in this scope or around it.
+    pub(super) fn recall(&self, key: &str) -> Option<Register> {
+        self.known.iter().rev().find_map(|scope| scope.get(key)).cloned()
+    }
+
+    pub(super) fn remember(&mut self, key: String, register: &Register) {
+        if let Some(scope) = self.known.last_mut() {
+            scope.insert(key, register.clone());
+        }
+    }
+
+    /// An instruction with an effect.
+    pub(super) fn line(&mut self, instruction: &str) {
+        self.text.push('\t');
+        self.text.push_str(instruction);
+        self.text.push_str(";\n");
+    }
+
+    /// A name for a place in the code.
+    pub(super) fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("$L{}", self.labels)
+    }
+
+    pub(super) fn place(&mut self, label: &str) {
+        self.text.push_str(label);
+        self.text.push_str(":\n");
+    }
+
+    /// Code that may not be run: what is computed in it is not known behind it.
+    pub(super) fn scope(&mut self) {
+        self.known.push(HashMap::new());
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.known.pop();
+    }
+
+    /// Takes what is written until now out of the text, for [`Code::put`].
+    pub(super) fn take(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+
+    /// Puts text that was taken behind what is there.
+    pub(super) fn put(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// The whole module: one kernel.
+    pub(super) fn module(self, name: &str, argument: usize, threads: [usize; 2]) -> String {
+        let mut module = String::from("// generated\n.version 6.0\n.target sm_60\n.address_size 64\n");
+        let [columns, rows] = threads;
+        let _ = write!(
+            module,
+            ".visible .entry {name}(\n\t.param .align 8 .b8 {name}_param_0[{argument}]\n)\n.maxntid {columns}, {rows}, 1\n{{\n"
+        );
+        for kind in Kind::ALL {
+            let [prefix, class] = kind.names();
+            let count = self.counts[kind as usize];
+            if count > 0 {
+                let _ = writeln!(module, "\t.reg .{class} {prefix}<{count}>;");
+            }
+        }
+        module + &self.text + "\tret;\n}\n"
+    }
+}
+
+/// What a kernel is told: addresses, sizes and numbers, which are no part of its code.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Argument {
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Argument {
+    fn push(&mut self, bytes: &[u8]) -> usize {
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        at
+    }
+
+    /// Eight bytes, as a whole number.
+    pub(super) fn long(&mut self, value: i64) -> usize {
+        self.push(&value.to_le_bytes())
+    }
+
+    /// A number, in eight bytes of either class.
+    pub(super) fn number(&mut self, kind: Kind, value: f64) -> usize {
+        match kind {
+            Kind::Single => self.long(i64::from((value as f32).to_bits())),
+            _ => self.push(&value.to_bits().to_le_bytes()),
+        }
+    }
+}

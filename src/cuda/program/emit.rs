@@ -1,0 +1,287 @@
+//! A kernel of a program as PTX.
+//!
+//! # Rationale
+//! A thread computes one output element, or some along the second dimension, of which neighbours share what they read: an
+//! instruction that was written once is not written again. Where all that a thread reads lies inside the arrays, places are
+//! known up to the thread's own, and the code has no trace of the boundaries; other threads find each index by the boundary.
+//!
+//! Sizes, numbers and entries of filters are the kernel's argument. So the text depends on what is computed alone, and is
+//! what kernels are known by.
+
+use super::code::{Argument, Code, Kind, Register};
+use super::places::{Place, Shape};
+use crate::stencil::Boundary;
+use crate::stencil::program::{Axis, Chain, Kernel, Step, View};
+
+/// The name of the kernel in its module.
+pub(super) const NAME: &str = "step";
+
+/// The name of its argument.
+pub(super) const ARGUMENT: &str = "step_param_0";
+
+/// A kernel, written.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// The module.
+    pub(super) text: String,
+    /// The argument; the addresses of the inputs and the outputs are its first entries.
+    pub(super) argument: Vec<u8>,
+    /// The blocks.
+    pub(super) blocks: usize,
+    /// The threads of a block.
+    pub(super) threads: [usize; 2],
+}
+
+pub(super) struct Emitter<'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) code: Code,
+    pub(super) argument: Argument,
+    pub(super) shape: Shape,
+    /// Where numbers of the kernel stand in the argument.
+    numbers: std::collections::HashMap<String, usize>,
+    /// How far the filters reach along each dimension, below and above.
+    pub(super) reach: Vec<[i64; 2]>,
+}
+
+impl<'k> Emitter<'k> {
+    fn new(kernel: &'k Kernel) -> Emitter<'k> {
+        let mut argument = Argument::default();
+        for _ in 0..kernel.inputs.len() + kernel.outputs.len() {
+            argument.long(0);
+        }
+        let (code, shape) = (Code::new(), Shape::of(&kernel.domain));
+        let reach = vec![[0; 2]; kernel.domain.len()];
+        Emitter { kernel, code, argument, shape, numbers: std::collections::HashMap::new(), reach }
+    }
+
+    /// A whole number of the argument that is not part of the code; `what` is what it is known by.
+    pub(super) fn long(&mut self, what: &str, value: i64) -> Register {
+        let at = match self.numbers.get(what) {
+            Some(&at) => at,
+            None => {
+                let at = self.argument.long(value);
+                self.numbers.insert(what.to_owned(), at);
+                at
+            }
+        };
+        self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
+    }
+
+    /// A number of the argument.
+    pub(super) fn number(&mut self, what: &str, kind: Kind, value: f64) -> Register {
+        let at = match self.numbers.get(what) {
+            Some(&at) => at,
+            None => {
+                let at = self.argument.number(kind, value);
+                self.numbers.insert(what.to_owned(), at);
+                at
+            }
+        };
+        self.code.of(kind, &format!("ld.param.{}", kind.number()), &[&format!("[{ARGUMENT}+{at}]")])
+    }
+
+    /// An address of the argument.
+    fn address(&mut self, number: usize) -> Register {
+        self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{}]", 8 * number)])
+    }
+
+    /// The address of an element of an array, and how many bytes beyond it the element lies.
+    fn element(&mut self, array: usize, view: &View, bytes: i64, place: &Place) -> (Register, i64) {
+        let base = self.address(array);
+        let name = format!("array {array} {:?}", self.view_name(view));
+        let steps: Vec<_> = (0..view.steps.len()).map(|d| self.step_of(&name, view, d)).collect();
+        let start = (view.start != 0).then(|| self.long(&format!("{name} start"), view.start as i64 * bytes));
+        let mut address = match start {
+            Some(start) => self.code.of(Kind::Long, "add.s64", &[&base, &start]),
+            None => base,
+        };
+        let mut beyond = 0;
+        for (d, step) in steps.iter().enumerate() {
+            let Some(step) = step else { continue };
+            let index = place.index(d);
+            address = match step {
+                None => self.code.of(Kind::Long, "mad.lo.s64", &[index, &bytes.to_string(), &address]),
+                Some(step) => {
+                    let wide = self.code.of(Kind::Long, "mul.lo.s64", &[step, &bytes.to_string()]);
+                    self.code.of(Kind::Long, "mad.lo.s64", &[index, &wide, &address])
+                }
+            };
+        }
+        // What is known of the place in the code comes last, so that neighbours share all before it.
+        for (d, step) in steps.iter().enumerate() {
+            match (step, place.offset(d)) {
+                (None, _) | (_, 0) => {}
+                (Some(None), offset) => beyond += offset * bytes,
+                (Some(Some(step)), offset) => {
+                    let wide = self.code.of(Kind::Long, "mul.lo.s64", &[step, &(bytes * offset).to_string()]);
+                    address = self.code.of(Kind::Long, "add.s64", &[&address, &wide]);
+                }
+            }
+        }
+        (address, beyond)
+    }
+
+    /// Which dimensions an array goes along: part of the code, unlike by how much.
+    fn view_name(&self, view: &View) -> String {
+        view.steps.iter().map(|step| if *step == 0 { '0' } else { '1' }).collect()
+    }
+
+    /// By how much an array advances along a dimension: not at all, by one, or by a number.
+    fn step_of(&mut self, name: &str, view: &View, d: usize) -> Option<Option<Register>> {
+        let is_whole = *view == View { start: 0, steps: self.kernel.steps() };
+        match view.steps[d] {
+            0 => None,
+            _ if d == 0 && is_whole => Some(None),
+            step if is_whole => Some(Some(self.long(&format!("step {d}"), step as i64))),
+            step => Some(Some(self.long(&format!("{name} step {d}"), step as i64))),
+        }
+    }
+
+    fn load(&mut self, input: usize, view: &View, kind: Kind, place: &Place) -> Register {
+        let bytes = if kind == Kind::Single { 4 } else { 8 };
+        let (address, beyond) = self.element(input, view, bytes, place);
+        self.code.of(kind, &format!("ld.global.nc.{}", kind.number()), &[&format!("[{address}+{beyond}]")])
+    }
+
+    fn store(&mut self, output: usize, part: usize, place: &Place) {
+        let value = self.value(part, place);
+        let kind = Kind::of_numbers(self.kernel.parts[part].single);
+        let bytes = if kind == Kind::Single { 4 } else { 8 };
+        let view = View { start: 0, steps: self.kernel.steps() };
+        let (address, beyond) = self.element(self.kernel.inputs.len() + output, &view, bytes, place);
+        self.code.line(&format!("st.global.{} [{address}+{beyond}], {value}", kind.number()));
+    }
+
+    /// What a part gives at a place.
+    pub(super) fn value(&mut self, part: usize, place: &Place) -> Register {
+        let key = format!("value {part} {}", place.name());
+        if let Some(known) = self.code.recall(&key) {
+            return known;
+        }
+        let kernel = self.kernel;
+        let kind = Kind::of_numbers(kernel.parts[part].single);
+        let value = match &kernel.parts[part].step {
+            Step::Load(input, view) => self.load(*input, view, kind, place),
+            Step::Number(number) => self.number(&format!("number {part}"), kind, *number),
+            Step::Convert(of) => {
+                let of = self.value(*of, place);
+                let name = if kind == Kind::Single { "cvt.rn.f32.f64" } else { "cvt.f64.f32" };
+                self.code.of(kind, name, &[&of])
+            }
+            Step::MultiplyAdd(of) => {
+                let [a, b, c] = of.map(|of| self.value(of, place));
+                self.code.of(kind, &format!("fma.rn.{}", kind.number()), &[&a, &b, &c])
+            }
+            Step::Each(op, of) => self.unary(*op, *of, kind, place),
+            Step::Pair(op, of) => self.binary(*op, *of, (part, kind), place),
+            Step::Filter(of, axes, chain) => self.filter(part, *of, axes, chain, place),
+        };
+        self.code.remember(key, &value);
+        value
+    }
+
+    fn filter(&mut self, part: usize, of: usize, axes: &[Axis; 3], chain: &Chain, place: &Place) -> Register {
+        let kind = Kind::of_numbers(self.kernel.parts[part].single);
+        let class = kind.number();
+        let zero = self.code.of(kind, &format!("mov.{class}"), &[&super::truth::literal(kind, 0.0)]);
+        let mut sum = zero;
+        match chain {
+            Chain::Entries(entries) => {
+                let [rows, columns, _] = axes.map(|axis| axis.extent);
+                for (i, entry) in entries.iter().enumerate() {
+                    let at = [i % rows, i / rows % columns, i / (rows * columns)];
+                    let sample = self.sample(part, of, axes, at, place);
+                    let entry = self.number(&format!("entry {part} {i}"), kind, *entry);
+                    sum = self.code.of(kind, &format!("fma.rn.{class}"), &[&sample, &entry, &sum]);
+                }
+            }
+            Chain::Differences(coefficients) => {
+                for (i, coefficient) in coefficients.iter().enumerate() {
+                    let middle = axes[1].before;
+                    let [ahead, behind] =
+                        [middle + i + 1, middle - i - 1].map(|at| self.sample(part, of, axes, [0, at, 0], place));
+                    let difference = self.code.of(kind, &format!("sub.rn.{class}"), &[&ahead, &behind]);
+                    let coefficient = self.number(&format!("entry {part} {i}"), kind, *coefficient);
+                    sum = self.code.of(kind, &format!("fma.rn.{class}"), &[&difference, &coefficient, &sum]);
+                }
+            }
+        }
+        sum
+    }
+
+    /// The sample under an entry of a filter's window.
+    fn sample(&mut self, part: usize, of: usize, axes: &[Axis; 3], at: [usize; 3], place: &Place) -> Register {
+        let kind = Kind::of_numbers(self.kernel.parts[of].single);
+        let mut there = place.clone();
+        // The constants that may stand for the sample, and when: that of the last dimension counts.
+        let mut constants: Vec<(Register, Register)> = Vec::new();
+        let mut always = None;
+        for (d, axis) in axes.iter().enumerate().rev() {
+            let offset = at[d] as i64 - axis.before as i64;
+            if offset == 0 {
+                continue;
+            }
+            let end = axis.ends.both()[usize::from(offset > 0)];
+            let when = match axis.dim {
+                Some(dim) => self.moved(&mut there, dim, offset, end),
+                // Of a single element, whatever is beside it lies outside.
+                None => Some(None),
+            };
+            if let (Some(when), Boundary::Constant(constant)) = (when, end) {
+                let constant = self.number(&format!("constant {part} {d} {}", offset > 0), kind, constant);
+                match when {
+                    Some(when) => constants.push((when, constant)),
+                    None => {
+                        always = Some(constant);
+                        break;
+                    }
+                }
+            }
+        }
+        let mut value = always.unwrap_or_else(|| self.value(of, &there));
+        for (when, constant) in constants.into_iter().rev() {
+            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&constant, &value, &when]);
+        }
+        value
+    }
+
+    fn stores(&mut self, place: &Place) {
+        for (output, &(_, part)) in self.kernel.outputs.iter().enumerate() {
+            self.store(output, part, place);
+        }
+    }
+}
+
+/// A kernel as PTX.
+pub(super) fn write(kernel: &Kernel) -> Written {
+    let mut emitter = Emitter::new(kernel);
+    let (rows, threads) = (emitter.shape.rows, emitter.shape.threads);
+    let end = emitter.code.label();
+    let own = emitter.begin(&end);
+    let before = emitter.code.take();
+    // Written first, since it says how far it reaches.
+    emitter.code.scope();
+    for row in 0..rows {
+        let place = own.row(row as i64);
+        emitter.stores(&place);
+    }
+    emitter.code.line(&format!("bra {end}"));
+    emitter.code.leave();
+    let inside = emitter.code.take();
+    emitter.code.put(&before);
+    let edge = emitter.code.label();
+    let reaches = emitter.reach.iter().any(|reach| *reach != [0; 2]);
+    if reaches || rows > 1 {
+        emitter.branch_unless_inside(&own, &edge);
+    }
+    emitter.code.put(&inside);
+    if reaches || rows > 1 {
+        emitter.code.place(&edge);
+        emitter.each_row(&own, &end, |emitter, place| emitter.stores(place));
+    }
+    emitter.code.place(&end);
+    let blocks = emitter.shape.blocks;
+    let argument = emitter.argument.bytes;
+    let text = emitter.code.module(NAME, argument.len(), threads);
+    Written { text, argument, blocks, threads }
+}

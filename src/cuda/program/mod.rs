@@ -1,0 +1,89 @@
+//! Kernels of programs: PTX that is written when a program is prepared, and loaded by the driver.
+
+mod code;
+mod emit;
+mod places;
+mod truth;
+
+use std::sync::Arc;
+
+use super::driver::context::Context;
+use super::module::{Function, Shape, launch_bytes};
+use super::routes::array::address;
+use super::runtime::device::Device;
+use super::runtime::queue::Load;
+use crate::stencil::program::{Kernel, Limits, Numbers};
+use crate::stencil::{Error, Prepared};
+use crate::watch::Watch;
+use emit::Written;
+
+/// What a kernel may hold: its argument, with an address for each array and a number for each entry and part, has 4 KB.
+pub(super) const LIMITS: Limits = Limits { entries: 200, again: 12, arrays: 24, parts: 96 };
+
+/// Who has a device do something: see `Cuda::attempt`.
+pub(super) trait Attempts: Send {
+    fn attempt_once(&self, watch: &Watch, work: &mut dyn FnMut(&mut Device) -> Result<(), Error>) -> Result<(), Error>;
+}
+
+/// A kernel that is ready for a device.
+struct Ready<C> {
+    engine: C,
+    written: Written,
+    /// The kernel in the context that it was loaded in last.
+    loaded: Option<(Arc<Context>, Function)>,
+    /// The bytes that it reads and writes.
+    bytes: usize,
+}
+
+/// A kernel, loaded.
+///
+/// # Errors
+/// What the driver says.
+pub(super) fn prepare<C: Attempts + 'static>(engine: C, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
+    let written = emit::write(kernel);
+    let bytes = (kernel.inputs.len() + kernel.outputs.len()).saturating_mul(8 * kernel.len());
+    // What the driver refuses is told before the first step.
+    let mut loaded = None;
+    engine.attempt_once(&Watch::new(), &mut |device| {
+        let function = device.modules.generated(&written.text, emit::NAME)?;
+        loaded = Some((device.context.clone(), function));
+        Ok(())
+    })?;
+    Ok(Box::new(Ready { engine, written, loaded, bytes }))
+}
+
+impl<C: Attempts> Prepared for Ready<C> {
+    fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error> {
+        let Ready { engine, written, loaded, bytes } = self;
+        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(outputs.iter().map(|output| &*output)).collect();
+        engine.attempt_once(watch, &mut |device| {
+            watch.check()?;
+            let known = loaded.as_ref().filter(|(context, _)| Arc::ptr_eq(context, &device.context));
+            let function = match known {
+                Some((_, function)) => function.clone(),
+                None => {
+                    let function = device.modules.generated(&written.text, emit::NAME)?;
+                    *loaded = Some((device.context.clone(), function.clone()));
+                    function
+                }
+            };
+            for (array, entry) in arrays.iter().zip(written.argument.chunks_exact_mut(8)) {
+                let address = match array {
+                    Numbers::Double(array) => address(array, &device.context)?,
+                    Numbers::Single(array) => address(array, &device.context)?,
+                };
+                entry.copy_from_slice(&address.to_le_bytes());
+            }
+            let load = Load { name: "a step", pace: None, bytes: *bytes };
+            let beginning = device.queue.begin(&load)?;
+            let shape = Shape::new([written.blocks, 1], written.threads, 0)?;
+            // SAFETY: the kernel was written for this argument, and for arrays of these lengths; whatever else uses them is
+            // on this stream, too.
+            unsafe { launch_bytes(&function, device.queue.stream().handle(), shape, &written.argument) }?;
+            device.queue.submitted(&load, beginning)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,291 @@
+//! Which elements a thread computes, and where the elements lie that it reads.
+
+use super::code::{Kind, Register};
+use super::emit::Emitter;
+use crate::stencil::Boundary;
+
+/// The threads of a block along the first dimension, and along the second.
+const THREADS: [usize; 2] = [32, 4];
+
+/// Those of a block of elements that lie one behind the other.
+const FLAT: usize = 128;
+
+/// Shorter first dimensions leave too many of a block's threads idle.
+const SHORT: usize = 16;
+
+/// The most elements of a thread along the second dimension.
+const MOST_ROWS: usize = 4;
+
+/// So many blocks keep a chip busy.
+const ENOUGH_BLOCKS: usize = 600;
+
+/// How a kernel's elements fall to threads.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    /// Whether elements go to threads one behind the other, whatever their dimensions.
+    flat: bool,
+    /// The extents.
+    domain: Vec<usize>,
+    /// The elements of a thread along the second dimension.
+    pub(super) rows: usize,
+    pub(super) threads: [usize; 2],
+    pub(super) blocks: usize,
+}
+
+impl Shape {
+    pub(super) fn of(domain: &[usize]) -> Shape {
+        let elements: usize = domain.iter().product();
+        let own = domain.to_vec();
+        if domain.len() == 1 || domain[0] < SHORT {
+            return Shape { flat: true, domain: own, rows: 1, threads: [FLAT, 1], blocks: elements.div_ceil(FLAT) };
+        }
+        let [columns, rows] = THREADS;
+        let rest: usize = domain[2..].iter().product();
+        let blocks = |own: usize| domain[0].div_ceil(columns) * domain[1].div_ceil(rows * own) * rest;
+        let mut each = MOST_ROWS;
+        while each > 1 && blocks(each) < ENOUGH_BLOCKS {
+            each /= 2;
+        }
+        Shape { flat: false, domain: own, rows: each, threads: THREADS, blocks: blocks(each) }
+    }
+}
+
+/// A place in the domain.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// An index along each dimension.
+    indices: Vec<Register>,
+    /// What is added to each, where that is inside the array without a question.
+    offsets: Option<Vec<i64>>,
+}
+
+impl Place {
+    pub(super) fn index(&self, d: usize) -> &Register {
+        &self.indices[d]
+    }
+
+    pub(super) fn offset(&self, d: usize) -> i64 {
+        self.offsets.as_ref().map_or(0, |offsets| offsets[d])
+    }
+
+    /// What it is known by.
+    pub(super) fn name(&self) -> String {
+        format!("{:?} {:?}", self.indices, self.offsets)
+    }
+
+    /// The element of a thread so many rows on.
+    pub(super) fn row(&self, row: i64) -> Place {
+        let mut place = self.clone();
+        if let (Some(offset), true) = (place.offsets.as_mut().and_then(|offsets| offsets.get_mut(1)), row > 0) {
+            *offset = row;
+        }
+        place
+    }
+}
+
+impl Emitter<'_> {
+    fn extent(&mut self, d: usize) -> Register {
+        let extent = self.shape.domain[d] as i64;
+        self.long(&format!("extent {d}"), extent)
+    }
+
+    /// Finds the first element of a thread; one without elements goes to `end`.
+    pub(super) fn begin(&mut self, end: &str) -> Place {
+        let block = self.code.of(Kind::Word, "mov.u32", &["%ctaid.x"]);
+        let thread = self.code.of(Kind::Word, "mov.u32", &["%tid.x"]);
+        let rank = self.shape.domain.len();
+        let mut indices = Vec::with_capacity(rank);
+        if self.shape.flat {
+            let [threads, _] = self.shape.threads;
+            let wide = self.code.of(Kind::Long, "mul.wide.u32", &[&block, &threads.to_string()]);
+            let thread = self.code.of(Kind::Long, "cvt.u64.u32", &[&thread]);
+            let mut rest = self.code.of(Kind::Long, "add.s64", &[&wide, &thread]);
+            let elements = self.shape.domain.iter().product::<usize>() as i64;
+            let elements = self.long("elements", elements);
+            self.leave_if("ge", &rest, &elements, end);
+            for d in 0..rank {
+                if d + 1 == rank {
+                    indices.push(rest.clone());
+                    break;
+                }
+                let extent = self.extent(d);
+                indices.push(self.code.of(Kind::Long, "rem.u64", &[&rest, &extent]));
+                rest = self.code.of(Kind::Long, "div.u64", &[&rest, &extent]);
+            }
+            return Place { indices, offsets: Some(vec![0; rank]) };
+        }
+        let [columns, rows] = self.shape.threads;
+        let own = [columns, rows * self.shape.rows];
+        let row = self.code.of(Kind::Word, "mov.u32", &["%tid.y"]);
+        let within = [thread, self.code.of(Kind::Word, "mul.lo.u32", &[&row, &self.shape.rows.to_string()])];
+        let mut rest = block;
+        for d in 0..rank {
+            let blocks = match d {
+                0 | 1 => self.shape.domain[d].div_ceil(own[d]),
+                _ => self.shape.domain[d],
+            };
+            let number = if d + 1 == rank {
+                rest.clone()
+            } else {
+                let blocks = self.long(&format!("blocks {d}"), blocks as i64);
+                let blocks = self.code.of(Kind::Word, "cvt.u32.u64", &[&blocks]);
+                let number = self.code.of(Kind::Word, "rem.u32", &[&rest, &blocks]);
+                rest = self.code.of(Kind::Word, "div.u32", &[&rest, &blocks]);
+                number
+            };
+            let index = match d {
+                0 | 1 => self.code.of(Kind::Word, "mad.lo.u32", &[&number, &own[d].to_string(), &within[d]]),
+                _ => number,
+            };
+            let index = self.code.of(Kind::Long, "cvt.u64.u32", &[&index]);
+            if d < 2 {
+                let extent = self.extent(d);
+                self.leave_if("ge", &index, &extent, end);
+            }
+            indices.push(index);
+        }
+        Place { indices, offsets: Some(vec![0; rank]) }
+    }
+
+    fn leave_if(&mut self, comparison: &str, a: &str, b: &str, label: &str) {
+        let when = self.code.of(Kind::Predicate, &format!("setp.{comparison}.s64"), &[a, b]);
+        self.code.line(&format!("@{when} bra {label}"));
+    }
+
+    /// Goes to `edge` where not all that a thread reads and writes lies inside.
+    pub(super) fn branch_unless_inside(&mut self, own: &Place, edge: &str) {
+        for d in 0..self.shape.domain.len() {
+            let [low, high] = self.reach[d];
+            let high = if d == 1 { high + self.shape.rows as i64 - 1 } else { high };
+            let index = own.index(d).clone();
+            if low < 0 {
+                self.leave_if("lt", &index, &(-low).to_string(), edge);
+            }
+            if high > 0 {
+                let last = self.code.of(Kind::Long, "add.s64", &[&index, &high.to_string()]);
+                let extent = self.extent(d);
+                self.leave_if("ge", &last, &extent, edge);
+            }
+        }
+    }
+
+    /// Code for each element of a thread, at places that may lie anywhere. Behind the last it goes to `end`.
+    pub(super) fn each_row(&mut self, own: &Place, end: &str, mut each: impl FnMut(&mut Self, &Place)) {
+        let mut place = Place { indices: own.indices.clone(), offsets: None };
+        if self.shape.rows == 1 {
+            self.code.scope();
+            each(self, &place);
+            self.code.leave();
+            return;
+        }
+        let row = self.code.register(Kind::Long);
+        let first = own.index(1);
+        self.code.line(&format!("mov.b64 {row}, {first}"));
+        let last = self.code.of(Kind::Long, "add.s64", &[first, &self.shape.rows.to_string()]);
+        let extent = self.extent(1);
+        let last = self.code.of(Kind::Long, "min.s64", &[&last, &extent]);
+        let again = self.code.label();
+        self.code.place(&again);
+        self.code.scope();
+        place.indices[1] = row.clone();
+        each(self, &place);
+        self.code.leave();
+        self.code.line(&format!("add.s64 {row}, {row}, 1"));
+        let more = self.code.register(Kind::Predicate);
+        self.code.line(&format!("setp.lt.s64 {more}, {row}, {last}"));
+        self.code.line(&format!("@{more} bra {again}"));
+        self.code.line(&format!("bra {end}"));
+    }
+
+    /// Moves a place along a dimension, beyond which there is this boundary. `None` where it stays inside; else the
+    /// condition under which it lies outside, where there is a constant.
+    pub(super) fn moved(
+        &mut self,
+        place: &mut Place,
+        dim: usize,
+        offset: i64,
+        end: Boundary<f64>,
+    ) -> Option<Option<Register>> {
+        if let Some(offsets) = &mut place.offsets {
+            offsets[dim] += offset;
+            let rows = if dim == 1 { self.shape.rows as i64 - 1 } else { 0 };
+            let reach = &mut self.reach[dim];
+            reach[0] = reach[0].min(offsets[dim]);
+            // What a thread's last row reads is told by its first.
+            reach[1] = reach[1].max(offsets[dim] - rows);
+            return None;
+        }
+        let extent = self.extent(dim);
+        let index = place.indices[dim].clone();
+        let at = self.code.of(Kind::Long, "add.s64", &[&index, &offset.to_string()]);
+        let outside = match offset < 0 {
+            true => self.code.of(Kind::Predicate, "setp.lt.s64", &[&at, "0"]),
+            false => self.code.of(Kind::Predicate, "setp.ge.s64", &[&at, &extent]),
+        };
+        place.indices[dim] = match end {
+            Boundary::Constant(_) | Boundary::Replicate => {
+                let nearest = if offset < 0 { "0".to_owned() } else { self.last(dim) };
+                self.code.of(Kind::Long, "selp.b64", &[&nearest, &at, &outside])
+            }
+            _ => self.wrapped(dim, &at, (offset, end), &outside),
+        };
+        matches!(end, Boundary::Constant(_)).then_some(Some(outside))
+    }
+
+    fn last(&mut self, dim: usize) -> Register {
+        let extent = self.extent(dim);
+        self.code.of(Kind::Long, "add.s64", &[&extent, "-1"])
+    }
+
+    /// The index that stands for one which may lie outside.
+    fn wrapped(&mut self, dim: usize, at: &str, (offset, end): (i64, Boundary<f64>), outside: &str) -> Register {
+        let count = self.shape.domain[dim] as i64;
+        let extent = self.extent(dim);
+        let twice = self.code.of(Kind::Long, "add.s64", &[&extent, &extent]);
+        let (below, distance) = (offset < 0, offset.abs());
+        // Once around, or to and fro, is enough where the array is longer than the way.
+        let once = match end {
+            Boundary::Mirror => distance < count,
+            _ => distance <= count,
+        };
+        let period = match end {
+            Boundary::Circular => extent.clone(),
+            Boundary::Symmetric => twice.clone(),
+            _ => {
+                let period = self.code.of(Kind::Long, "add.s64", &[&twice, "-2"]);
+                self.code.of(Kind::Long, "max.s64", &[&period, "1"])
+            }
+        };
+        if once {
+            let inside = match (end, below) {
+                (Boundary::Circular, true) => self.code.of(Kind::Long, "add.s64", &[at, &extent]),
+                (Boundary::Circular, false) => self.code.of(Kind::Long, "sub.s64", &[at, &extent]),
+                (Boundary::Symmetric, true) => self.code.of(Kind::Long, "sub.s64", &["-1", at]),
+                (Boundary::Symmetric, false) => {
+                    let last = self.code.of(Kind::Long, "add.s64", &[&twice, "-1"]);
+                    self.code.of(Kind::Long, "sub.s64", &[&last, at])
+                }
+                (_, true) => self.code.of(Kind::Long, "neg.s64", &[at]),
+                (_, false) => {
+                    let last = self.code.of(Kind::Long, "add.s64", &[&twice, "-2"]);
+                    self.code.of(Kind::Long, "sub.s64", &[&last, at])
+                }
+            };
+            return self.code.of(Kind::Long, "selp.b64", &[&inside, at, outside]);
+        }
+        let rest = self.code.of(Kind::Long, "rem.s64", &[at, &period]);
+        let negative = self.code.of(Kind::Predicate, "setp.lt.s64", &[&rest, "0"]);
+        let around = self.code.of(Kind::Long, "add.s64", &[&rest, &period]);
+        let around = self.code.of(Kind::Long, "selp.b64", &[&around, &rest, &negative]);
+        if matches!(end, Boundary::Circular) {
+            return around;
+        }
+        let first = match end {
+            Boundary::Symmetric => self.code.of(Kind::Long, "add.s64", &[&period, "-1"]),
+            _ => period,
+        };
+        let back = self.code.of(Kind::Long, "sub.s64", &[&first, &around]);
+        let forth = self.code.of(Kind::Predicate, "setp.lt.s64", &[&around, &extent]);
+        self.code.of(Kind::Long, "selp.b64", &[&around, &back, &forth])
+    }
+}

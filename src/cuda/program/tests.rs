@@ -1,0 +1,54 @@
+use super::emit;
+use crate::stencil::program::{Filtering, Node, Operation, Plan, Program, Stage, Term, Value};
+use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter};
+
+/// A step of Gray and Scott's reaction.
+fn reaction(size: [usize; 3]) -> (Program, Vec<Value>) {
+    let len = size.iter().product();
+    let mut program = Program::new();
+    let plain = Expansion::new([&[len], &[len]]).unwrap();
+    let [u, v] = [0; 2].map(|_| program.input(false, len));
+    let taps = [1.0, 4.0, 1.0, 4.0, -20.0, 4.0, 1.0, 4.0, 1.0].map(|tap| tap / 6.0);
+    let pair = |program: &mut Program, op, a, b| {
+        program.append(Node { operation: Operation::Pair(op, [a, b], plain), single: false, len })
+    };
+    let (multiply, add, subtract) = (Binary::Multiply, Binary::Add, Binary::Subtract);
+    let uv = pair(&mut program, multiply, Term::Value(u), Term::Value(v));
+    let uvv = pair(&mut program, multiply, Term::Value(uv), Term::Value(v));
+    let mut flows = [u, v];
+    for flow in &mut flows {
+        let filter = Filter::new(taps.to_vec(), [3, 3, 1]).unwrap();
+        let filter = Convolution::new(size, filter).with_boundary(Boundary::Circular);
+        let operation = Operation::Filter(Filtering::Convolution(filter), *flow);
+        *flow = program.append(Node { operation, single: false, len });
+    }
+    let a = pair(&mut program, multiply, Term::Number(0.16), Term::Value(flows[0]));
+    let a = pair(&mut program, subtract, Term::Value(a), Term::Value(uvv));
+    let rest = pair(&mut program, subtract, Term::Number(1.0), Term::Value(u));
+    let rest = pair(&mut program, multiply, Term::Number(0.037), Term::Value(rest));
+    let a = pair(&mut program, add, Term::Value(a), Term::Value(rest));
+    let a = pair(&mut program, add, Term::Value(u), Term::Value(a));
+    let b = pair(&mut program, multiply, Term::Number(0.08), Term::Value(flows[1]));
+    let b = pair(&mut program, add, Term::Value(b), Term::Value(uvv));
+    let rest = pair(&mut program, multiply, Term::Number(0.097), Term::Value(v));
+    let b = pair(&mut program, subtract, Term::Value(b), Term::Value(rest));
+    let b = pair(&mut program, add, Term::Value(v), Term::Value(b));
+    (program, vec![a, b])
+}
+
+fn text_of(size: [usize; 3]) -> emit::Written {
+    let (program, outputs) = reaction(size);
+    let plan = Plan::new(&program, &outputs, super::LIMITS);
+    let [Stage::Kernel(kernel)] = &plan.stages[..] else { panic!("{:?}", plan.stages) };
+    emit::write(kernel)
+}
+
+#[test]
+fn a_reaction_is_one_kernel_whatever_its_size() {
+    let [one, other] = [[2000, 1000, 1], [3001, 999, 1]].map(text_of);
+    assert_eq!(one.text, other.text);
+    assert_ne!(one.argument, other.argument);
+    if let Ok(path) = std::env::var("WRITE_PTX") {
+        std::fs::write(path, &one.text).unwrap();
+    }
+}
