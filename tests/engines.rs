@@ -32,6 +32,8 @@ mod images;
 mod lines;
 #[path = "engines/memory.rs"]
 mod memory;
+#[path = "engines/programs.rs"]
+mod programs;
 #[path = "engines/scheme.rs"]
 mod scheme;
 #[path = "engines/sides.rs"]
@@ -231,7 +233,7 @@ fn main() {
             };
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
         }
-        for (case, run) in arithmetic::TABLE.into_iter().chain(scheme::TABLE) {
+        for (case, run) in arithmetic::TABLE.into_iter().chain(scheme::TABLE).chain(programs::TABLE) {
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run(&*make()?))));
         }
     }

@@ -180,7 +180,7 @@ impl Ready {
 }
 
 /// Arrays of either class, by their numbers in the kernel.
-pub(super) struct Arrays<'a> {
+struct Arrays<'a> {
     doubles: Vec<&'a [f64]>,
     singles: Vec<&'a [f32]>,
 }
@@ -202,7 +202,7 @@ impl<'a> Arrays<'a> {
 }
 
 /// A class, among those of a kernel.
-pub(super) trait Class: Lanes {
+trait Class: Lanes {
     fn of_arrays<'a>(arrays: &Arrays<'a>, number: usize) -> &'a [Self];
 
     fn buffers(buffers: &mut Buffers) -> &mut Vec<Vec<Self>>;

@@ -77,6 +77,8 @@ struct Cutter<'p> {
     made: Vec<Made>,
     groups: Vec<Group>,
     singles: Vec<(usize, Value)>,
+    /// Numbers that are made anywhere and are stored, too.
+    scalars: Vec<(usize, Value)>,
 }
 
 /// The dimensions that an operation sees.
@@ -145,7 +147,8 @@ impl Plan {
 
     /// A program that is run for these results.
     pub fn new(program: &Program, outputs: &[Value], limits: Limits) -> Plan {
-        let mut cutter = Cutter { program, limits, made: Vec::new(), groups: Vec::new(), singles: Vec::new() };
+        let mut cutter =
+            Cutter { program, limits, made: Vec::new(), groups: Vec::new(), singles: Vec::new(), scalars: Vec::new() };
         let needed = program.needed(outputs);
         for (at, node) in program.nodes().iter().enumerate() {
             let made = if needed[at] { cutter.place(Value(at), node) } else { Made::Memory(0) };
@@ -178,10 +181,9 @@ impl Cutter<'_> {
                 }
             }
             Made::Anywhere(level) => {
-                self.groups.push(Group::new(level, 1));
-                let group = self.groups.len() - 1;
-                self.groups[group].outputs.push(value);
-                self.made[value.0] = Made::Group(group);
+                if !self.scalars.contains(&(level, value)) {
+                    self.scalars.push((level, value));
+                }
             }
         }
     }
@@ -263,16 +265,21 @@ impl Cutter<'_> {
         })
     }
 
+    /// From which level on these can be had.
+    fn earliest(&self, operands: &[(Value, bool)]) -> usize {
+        let level = |&(of, may): &(Value, bool)| match self.made[of.0] {
+            Made::Anywhere(level) if may => level,
+            _ => self.in_memory(of),
+        };
+        operands.iter().map(level).max().unwrap_or(0)
+    }
+
     /// What is computed of each element by itself. Each operand is read from memory, or, where it `may` be, computed in
     /// the kernel.
     fn grouped(&mut self, node: &Node, operands: &[(Value, bool)], seen: &Seen, entries: usize) -> Made {
         let scalar = |cutter: &Cutter, value: Value| matches!(cutter.made[value.0], Made::Anywhere(_));
         if node.len == 1 && seen.spans.is_empty() && operands.iter().all(|&(of, may)| may || !self.is_computed(of)) {
-            let level = |&(of, _): &(Value, bool)| match self.made[of.0] {
-                Made::Anywhere(level) => level,
-                _ => self.in_memory(of),
-            };
-            let level = operands.iter().map(level).max().unwrap_or(0);
+            let level = self.earliest(operands);
             for &(of, _) in operands {
                 if !scalar(self, of) {
                     self.store(of);
@@ -288,11 +295,7 @@ impl Cutter<'_> {
                 (!makes, self.groups[group].level)
             });
         let group = group.unwrap_or_else(|| {
-            let level = |&(of, _): &(Value, bool)| match self.made[of.0] {
-                Made::Anywhere(level) => level,
-                _ => self.in_memory(of),
-            };
-            self.groups.push(Group::new(operands.iter().map(level).max().unwrap_or(0), node.len));
+            self.groups.push(Group::new(self.earliest(operands), node.len));
             self.groups.len() - 1
         });
         for &(of, may) in operands {
@@ -336,7 +339,10 @@ impl Cutter<'_> {
             && joined(node.len, [&group.cuts, &seen.cuts], [&group.spans, &seen.spans]).is_some()
     }
 
-    fn stages(self) -> Plan {
+    fn stages(mut self) -> Plan {
+        for (level, value) in std::mem::take(&mut self.scalars) {
+            self.groups.push(Group { outputs: vec![value], ..Group::new(level, 1) });
+        }
         let mut stages: Vec<(usize, Stage)> = Vec::new();
         for (at, group) in self.groups.iter().enumerate().filter(|(_, group)| !group.outputs.is_empty()) {
             stages.push((group.level, Stage::Kernel(Builder::new(&self, at).kernel())));
@@ -389,24 +395,28 @@ impl<'c, 'p> Builder<'c, 'p> {
         })
     }
 
-    /// The part that gives a value; what is in memory is seen through `view`, or goes along with the domain.
+    /// A value that is in memory, seen through `view`, or as it goes along with the domain.
+    fn loaded(&mut self, value: Value, view: Option<View>) -> usize {
+        let node = self.cutter.program.node(value);
+        let view = view.unwrap_or_else(|| match node.len {
+            1 if self.ends != [1] => View { start: 0, steps: vec![0; self.ends.len()] },
+            _ => View { start: 0, steps: steps(&self.kernel.domain) },
+        });
+        let known = self.kernel.inputs.iter().position(|&input| input == value);
+        let input = known.unwrap_or_else(|| {
+            self.kernel.inputs.push(value);
+            self.kernel.inputs.len() - 1
+        });
+        self.push(Step::Load(input, view), node.single)
+    }
+
+    /// The part that gives a value.
     fn part(&mut self, value: Value, view: Option<View>) -> usize {
         let node = self.cutter.program.node(value);
         match self.cutter.made[value.0] {
             Made::Group(group) if group == self.group => {}
             Made::Anywhere(_) => {}
-            _ => {
-                let view = view.unwrap_or_else(|| match node.len {
-                    1 => View { start: 0, steps: vec![0; self.ends.len()] },
-                    _ => View { start: 0, steps: steps(&self.kernel.domain) },
-                });
-                let known = self.kernel.inputs.iter().position(|&input| input == value);
-                let input = known.unwrap_or_else(|| {
-                    self.kernel.inputs.push(value);
-                    self.kernel.inputs.len() - 1
-                });
-                return self.push(Step::Load(input, view), node.single);
-            }
+            _ => return self.loaded(value, view),
         }
         let single = node.single;
         let step = match &node.operation {
@@ -433,14 +443,15 @@ impl<'c, 'p> Builder<'c, 'p> {
             }
             Operation::Pick(places, of) => match &**places {
                 Places::Section(section) => {
-                    let part = self.part(*of, Some(self.view(section.start, &section.size, &section.steps)));
-                    return part;
+                    let view = self.view(section.start, &section.size, &section.steps);
+                    return self.loaded(*of, Some(view));
                 }
                 Places::List(_) | Places::Held(_) => unreachable!("lists are no parts of kernels"),
             },
             Operation::Filter(filter, of) => {
                 let reach = Reach::new(filter);
-                let part = self.part(*of, None);
+                let is_here = self.cutter.made[of.0] == Made::Group(self.group);
+                let part = if is_here { self.part(*of, None) } else { self.loaded(*of, None) };
                 Step::Filter(part, self.axes(&reach), reach.chain)
             }
             Operation::Input(_) | Operation::Put(..) | Operation::Reduce(..) => {
