@@ -4,6 +4,7 @@
 // Every test program takes what it needs of this.
 #![allow(dead_code)]
 
+pub mod assembler;
 pub mod ends;
 #[cfg(feature = "matlab-stand-in")]
 pub mod matlab;
