@@ -5,6 +5,8 @@
 //! this is (plain, sanitized, races): some faults are seen only by the one that looks for them.
 
 mod common;
+#[path = "stand_in/cuda/generated.rs"]
+mod generated;
 #[path = "stand_in/cuda/several.rs"]
 mod several;
 
@@ -725,7 +727,7 @@ fn many_devices_and_none(_: StandIn) -> Outcome {
 
 /// What a child does, by its name.
 fn in_child(what: &str) -> Outcome {
-    if let Some(outcome) = several::in_child(what) {
+    if let Some(outcome) = several::in_child(what).or_else(|| generated::in_child(what)) {
         return outcome;
     }
     match what {
@@ -828,7 +830,7 @@ fn main() {
     arguments.test_threads = Some(1);
     let stand_in = StandIn::find();
     let reason = if stand_in.is_none() { " (skipped: the stand-in is not what is found as the driver)" } else { "" };
-    let trials = TABLE.into_iter().chain(several::TABLE).map(|(case, test)| {
+    let trials = TABLE.into_iter().chain(several::TABLE).chain(generated::TABLE).map(|(case, test)| {
         let run = move || {
             let stand_in = stand_in.ok_or("no stand-in")?;
             stand_in.heal();

@@ -6,7 +6,8 @@
 //  - A stream is a thread that works in order and late: delays are drawn from a seed. Copies have the driver's
 //    semantics: pinned memory is read and written when the copy's turn comes; pageable memory is read at the call, and
 //    written before the call returns.
-//  - Kernels run in the executor, a process for each context: see executor.cpp.
+//  - Kernels run in the executor, a process for each context: see executor.cpp. Those of a module that the library has
+//    made at run time are interpreted there: see ptx.hpp.
 //  - Devices reach each other's memory, or do not. While a copy between two of them is under way, what it is to write
 //    holds the pattern of new memory. Two pieces of work on two devices at the same bytes, one of them writing, with
 //    nothing that orders them, are told, in whatever order they ran: copies always, and kernels where the executor
@@ -55,6 +56,7 @@
 #include <vector>
 
 #include "protocol.hpp"
+#include "ptx.hpp"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -108,6 +110,7 @@ const auto& STATUSES = *new std::map<CUresult, std::pair<const char*, const char
     {NOT_FOUND_STATUS, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
     {NOT_READY, {"CUDA_ERROR_NOT_READY", "device not ready"}},
     {ILLEGAL_ADDRESS, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
+    {MISALIGNED_ADDRESS, {"CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"}},
     {LAUNCH_OUT_OF_RESOURCES, {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
     {PEER_ACCESS_ALREADY_ENABLED, {"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"}},
     {PEER_ACCESS_NOT_ENABLED, {"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"}},
@@ -304,7 +307,8 @@ struct Function {
 struct Module {
     Context* context;
     uint32_t number;
-    std::string name;  // in modules.txt
+    std::string name;        // in modules.txt
+    bool generated = false;  // made at run time: its PTX is interpreted
     std::map<std::string, Function> functions;
     std::map<std::string, Allocation> symbols;
 };
@@ -1095,6 +1099,28 @@ void read_ptx(const std::string& text, std::map<std::string, Function>& function
             symbols[name] = {bytes, begins(".global ")};
         }
     }
+}
+
+// What read_ptx says, of a module that is interpreted.
+void list_generated(const ptx::Module& module, std::map<std::string, Function>& functions,
+                    std::map<std::string, std::pair<uint64_t, bool>>& symbols) {
+    for (const auto& kernel : module.kernels) {
+        Function& function = functions[kernel.name];
+        function.name = kernel.name;
+        function.arguments = 1;
+        function.argument_bytes = kernel.argument_bytes;
+        function.most_threads = kernel.most_threads;
+        function.most_shared = 48 << 10;
+    }
+    for (const auto& symbol : module.symbols) symbols[symbol.name] = {symbol.bytes, symbol.space == ptx::GLOBAL};
+}
+
+// A file in memory that holds a text.
+int file_of(const std::string& text) {
+    const int file = memfd_create("generated", MFD_CLOEXEC);
+    if (file >= 0 && write(file, text.data(), text.size()) == (ssize_t)text.size()) return file;
+    fprintf(stderr, "stand-in for CUDA: no file of %zu bytes\n", text.size());
+    abort();
 }
 
 CUresult check(const char* name, CUresult status, const std::string& why) {
@@ -2155,11 +2181,14 @@ EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     if (CUresult status = call.enter(context)) return status;
     const std::string text = static_cast<const char*>(image);
     std::string why;
-    const std::string library = library_of(text, why);
-    if (library.empty()) return check(call.name, INVALID_IMAGE, why);
-    unsigned int target = 0;
+    ptx::Module generated;
+    const bool is_generated = ptx::is_generated(text);
+    if (is_generated) why = ptx::read(text, generated);
+    const std::string library = is_generated ? "/generated." : library_of(text, why);
+    if (!why.empty()) return check(call.name, INVALID_IMAGE, why);
+    unsigned int target = generated.target;
     const size_t at = text.find("\n.target sm_");
-    if (at != std::string::npos) target = (unsigned int)strtoul(text.c_str() + at + 12, nullptr, 10);
+    if (!is_generated && at != std::string::npos) target = (unsigned int)strtoul(text.c_str() + at + 12, nullptr, 10);
     if (target > (unsigned int)(10 * settings().major + settings().minor)) return NO_BINARY_FOR_GPU;
     Executor* executor = executor_of(*context);
     if (!executor) return OUT_OF_MEMORY;
@@ -2171,11 +2200,17 @@ EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     Command command = {};
     command.kind = LOAD;
     command.module = loaded->number;
-    put(library, command.text, sizeof command.text);
+    const int file = is_generated ? file_of(text) : -1;
+    put(is_generated ? path_of(getpid(), file) : library, command.text, sizeof command.text);
+    command.flag = loaded->generated = is_generated;
     Answer told = executor->ask(command);
+    if (file >= 0) close(file);
     if (told.status) return check(call.name, INVALID_IMAGE, told.text);
     std::map<std::string, std::pair<uint64_t, bool>> symbols;
-    read_ptx(text, loaded->functions, symbols);
+    if (is_generated)
+        list_generated(generated, loaded->functions, symbols);
+    else
+        read_ptx(text, loaded->functions, symbols);
     for (const auto& [name, what] : symbols) {
         Allocation one = new_device_memory(*context, what.first);
         tell_map(*context, one, MAP);
@@ -2348,7 +2383,7 @@ static CUresult launch(const char* name, Function* function, const unsigned int 
         return check(call.name, status, function->name + ": " + why);
     };
     if (extra) return bad(NOT_SUPPORTED, "the stand-in takes arguments by their addresses");
-    if (function->arguments != 1 || function->argument_bytes <= 16) {
+    if (function->arguments != 1 || (function->argument_bytes <= 16 && !function->module->generated)) {
         return bad(NOT_SUPPORTED, "the stand-in passes one structure of more than 16 bytes");
     }
     if (gx == 0 || gy == 0 || gz == 0 || gx > 0x7fffffffu || gy > 65535 || gz > 65535) {

@@ -27,6 +27,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <random>
 #include <string>
@@ -36,6 +37,7 @@
 
 #include "cuda_words.hpp"
 #include "protocol.hpp"
+#include "ptx.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -101,6 +103,7 @@ void answer(const Answer& answer) {
 struct Allocation {
     uint64_t bytes;
     uint64_t first_page, pages;
+    bool constant = false;
 };
 std::map<uint64_t, Allocation> allocations;
 
@@ -160,6 +163,8 @@ struct Module {
     std::vector<Symbol> symbols;
     // What of the statics is shared memory.
     std::vector<std::pair<char*, size_t>> shared;
+    // Of a module that was made at run time, instead of the library.
+    std::shared_ptr<ptx::Module> generated;
 
     void find_shared() {
         std::map<char*, char*> holes;
@@ -390,7 +395,9 @@ bool release_warps() {
 
 #if defined(STAND_IN_RACES)
 void on_copy(const Copy& copy);
+void on_access(void* address, size_t bytes, bool writes, void* code);
 #else
+void on_access(void*, size_t, bool, void*) {}
 void on_copy(const Copy&) {}
 #endif
 
@@ -582,8 +589,40 @@ void run_block(const Module& module) {
     }
 }
 
+// What an interpreter finds here. Its accesses are checked by the byte, and where races are looked for, those between
+// its threads are found as others are.
+struct Surroundings final : ptx::Machine {
+    bool find(uint64_t address, ptx::Place& place) override {
+        const auto behind = allocations.upper_bound(address);
+        if (behind == allocations.begin()) return false;
+        const auto& [from, one] = *std::prev(behind);
+        place = {from, from + one.bytes, 0, one.constant};
+        return address < place.to;
+    }
+    void touch(uint64_t address, size_t bytes, bool writes) override {
+        on_access((void*)address, bytes, writes, (void*)&stand_in_thread);
+    }
+    [[noreturn]] void fail(uint32_t status, const std::string& why) override { end_with(status, "%s", why.c_str()); }
+} surroundings;
+
+void run_block(ptx::Launch& launch) {
+    run.all_met = ++run.epoch;
+    for (auto& thread : run.all) thread.state = READY;
+    const uint64_t draw = order();
+    run.at = (unsigned int)(draw % run.threads);
+    run.back = draw >> 40 & 1;
+    run.left = run.threads;
+    while (next_turn()) launch.run({blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z});
+}
+
 void launch(const Command& command) {
     Module& module = modules[command.module];
+    std::unique_ptr<ptx::Launch> interpreted;
+    if (module.generated) {
+        const auto& kernel = module.generated->kernels[command.address - 1];
+        interpreted = std::make_unique<ptx::Launch>(*module.generated, kernel, command.argument, command.grid,
+                                                    command.block, surroundings);
+    }
     for (const auto& symbol : module.symbols) memcpy(symbol.own, (const void*)symbol.device, symbol.bytes);
     run.command = &command;
     run.function = reinterpret_cast<void (*)()>(command.address);
@@ -604,11 +643,13 @@ void launch(const Command& command) {
 #if defined(STAND_IN_RACES)
     begin_launch_of_races(module);
 #endif
+    if (interpreted && command.flag)
+        end_with(LAUNCH_FAILED, "a launch that may begin early, and waits for none before");
     for (uint64_t i = 0; i < blocks; ++i) {
         run.block = at;
         blockIdx = {(unsigned int)(at % gridDim.x), (unsigned int)(at / gridDim.x % gridDim.y),
                     (unsigned int)(at / gridDim.x / gridDim.y)};
-        run_block(module);
+        interpreted ? run_block(*interpreted) : run_block(module);
         at = (at + step) % blocks;
     }
     run.command = nullptr;
@@ -641,6 +682,33 @@ void on_fault(int, siginfo_t* info, void*) {
     end_with(ILLEGAL_ADDRESS, "%#lx %s", (unsigned long)address, what);
 }
 
+std::string content(const char* path) {
+    FILE* from = fopen(path, "rb");
+    if (!from) end_with(NOT_FOUND, "%s cannot be opened", path);
+    std::string all;
+    char buffer[1 << 16];
+    for (size_t got; (got = fread(buffer, 1, sizeof buffer, from)) > 0;) all.append(buffer, got);
+    fclose(from);
+    return all;
+}
+
+// A module that is interpreted has its symbols in the device's memory, and nowhere else.
+void place_symbol(ptx::Module& module, const Command& command) {
+    for (auto& symbol : module.symbols) {
+        if (symbol.name != command.text) continue;
+        symbol.address = command.address;
+        memcpy((void*)command.address, symbol.initial.data(), symbol.bytes);
+    }
+}
+
+// The number of a kernel, from 1; 0 where there is none of that name.
+uint64_t number_of(const ptx::Module& module, const std::string& name) {
+    for (size_t i = 0; i < module.kernels.size(); ++i) {
+        if (module.kernels[i].name == name) return i + 1;
+    }
+    return 0;
+}
+
 void serve(const Command& command) {
     Answer told = {};
     Module* module = nullptr;
@@ -652,15 +720,19 @@ void serve(const Command& command) {
         case WATCH: watched.push_back({command.address, command.address + command.bytes, {}, {}}); break;
         case LOAD: {
             Module loaded;
+            const std::string text = content(command.text);
+            if (command.flag) {
+                loaded.generated = std::make_shared<ptx::Module>();
+                const std::string why = ptx::read(text, *loaded.generated);
+                if (!why.empty()) end_with(NOT_FOUND, "%s", why.c_str());
+                modules[command.module] = loaded;
+                break;
+            }
             // A copy of the file is a library of its own: a module that is loaded twice has everything twice.
             const int copy = memfd_create("module", 0);
-            FILE* from = fopen(command.text, "rb");
-            if (copy < 0 || !from) end_with(NOT_FOUND, "%s cannot be opened", command.text);
-            char buffer[1 << 16];
-            for (size_t got; (got = fread(buffer, 1, sizeof buffer, from)) > 0;) {
-                if (write(copy, buffer, got) != (ssize_t)got) end_with(NOT_FOUND, "%s cannot be copied", command.text);
+            if (write(copy, text.data(), text.size()) != (ssize_t)text.size()) {
+                end_with(NOT_FOUND, "%s cannot be copied", command.text);
             }
-            fclose(from);
             char path[64];
             snprintf(path, sizeof path, "/proc/self/fd/%d", copy);
             loaded.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -674,12 +746,15 @@ void serve(const Command& command) {
             break;
         }
         case UNLOAD:
-            dlclose(module->library);
-            close(module->file);
+            if (module->library) dlclose(module->library);
+            if (module->file >= 0) close(module->file);
             modules.erase(command.module);
             break;
         case SYMBOL:
-            if (auto* own = static_cast<char*>(dlsym(module->library, command.text))) {
+            allocations[command.address].constant = !command.flag;
+            if (module->generated) {
+                place_symbol(*module->generated, command);
+            } else if (auto* own = static_cast<char*>(dlsym(module->library, command.text))) {
                 memcpy((void*)command.address, own, command.bytes);
                 module->symbols.push_back({own, command.address, command.bytes, command.flag != 0});
                 module->find_shared();
@@ -688,7 +763,8 @@ void serve(const Command& command) {
             }
             break;
         case FUNCTION:
-            told.address = (uint64_t)dlsym(module->library, command.text);
+            told.address = module->generated ? number_of(*module->generated, command.text)
+                                             : (uint64_t)dlsym(module->library, command.text);
             if (!told.address) told.status = NOT_FOUND;
             break;
         case LAUNCH:

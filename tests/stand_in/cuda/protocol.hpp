@@ -29,7 +29,7 @@ enum Kind : uint32_t {
     MAP,       // `address`, `bytes`: makes an allocation reachable; `text` is the path of its file, if it is another
                // process's
     UNMAP,     // the same no longer
-    LOAD,      // `module`, `text` is the path of the library; its shared memory is found
+    LOAD,      // `module`, `text` is the path of the library; its shared memory is found; `flag`: of PTX to interpret
     UNLOAD,    // `module`
     SYMBOL,    // `module`, `text` is a name; its memory on the device is `address`, `bytes`; `flag`: kernels may write
                // it
@@ -60,6 +60,7 @@ enum Status : uint32_t {
     DONE = 0,
     NOT_FOUND = 500,
     ILLEGAL_ADDRESS = 700,
+    MISALIGNED_ADDRESS = 716,
     LAUNCH_FAILED = 719,
 };
 

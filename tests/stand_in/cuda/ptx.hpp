@@ -1,0 +1,154 @@
+// PTX that was made at run time, which nobody has compiled for the stand-in: it is read, checked and interpreted.
+//
+// Such a text begins with the line `// generated`. ptx.cpp reads it, ptx_operations.cpp has the instructions and what
+// they do. What is not known there is an error of the whole module, and so is an operand whose register was declared
+// with another width or kind than the instruction has: an assembler would take some of that, and what it made of it
+// would be another's to find.
+//
+// Each thread runs to its end by itself: there is no shared memory, and no barrier. What is not looked for: bra.uni where
+// threads part, and a write to what ld.global.nc reads in the same launch. An f64 that is no number has the bits that
+// this machine gives it; an f32 has 0x7fffffff, as PTX has it, from any operation but neg, abs and copysign.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <string>
+#include <vector>
+
+namespace ptx {
+
+enum Kind : uint8_t { PREDICATE, BITS, UNSIGNED, SIGNED, FLOAT };
+
+struct Type {
+    Kind kind;
+    uint8_t bits;
+};
+
+enum Space : uint8_t { NOWHERE, PARAMETER, GLOBAL, CONSTANT };
+
+struct Thread;
+struct Op;
+
+// Does one instruction; the answer is the next one, or none where the thread is over.
+typedef const Op* (*Handler)(Thread&, const Op*);
+
+constexpr uint32_t NONE = ~0u;
+
+// An instruction. Registers and numbers are slots of a thread's values.
+struct Op {
+    Handler run = nullptr;
+    uint32_t to = NONE;
+    uint32_t from[3] = {NONE, NONE, NONE};
+    uint32_t guard = NONE;
+    bool unless = false;    // it is done where the guard is false
+    bool inverted = false;  // the last source is a predicate that is
+    uint32_t target = 0;    // of a branch
+    int64_t offset = 0;     // of an address
+    uint32_t line = 0;
+};
+
+// What an operand is: (d) a register that is written, (s) one that is read or a number, (p) a predicate that is read and
+// may be inverted, (a) an address, (l) a label.
+struct Operand {
+    char role;
+    Type type;
+};
+
+// An instruction by its whole name, such as `setp.lt.and.f64`.
+struct Form {
+    Handler run = nullptr;
+    std::vector<Operand> operands;
+    Space space = NOWHERE;
+    bool moves = false;  // may read special registers, and addresses of symbols
+};
+
+// None where there is no such instruction.
+const Form* form_of(const std::string& name);
+
+enum Special { TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z, CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z };
+constexpr int SPECIALS = 12;
+
+// A variable of the module.
+struct Symbol {
+    std::string name;
+    Space space;
+    uint64_t bytes, align;
+    std::string initial;   // its bytes
+    uint64_t window = 0;   // where it lies in constant memory, as ld.const sees it
+    uint64_t address = 0;  // in the device's memory, once that is known
+};
+
+struct Kernel {
+    std::string name;
+    uint32_t argument_bytes = 0;
+    uint32_t most_threads = 1024;
+    std::vector<Op> ops;
+    // The slots: first those that are registers, by their names; then numbers.
+    std::vector<std::string> registers;
+    std::vector<uint64_t> numbers;
+    std::vector<std::pair<uint32_t, uint32_t>> addresses;  // slots that hold the address of a symbol, by its place
+    uint32_t specials[SPECIALS];                           // slots, or NONE
+};
+
+struct Module {
+    unsigned int target = 0;
+    std::vector<Symbol> symbols;
+    std::vector<Kernel> kernels;
+};
+
+// Whether a text is for this.
+bool is_generated(const std::string& text);
+
+// Reads a module; the answer is empty, or says what is wrong, and in which line.
+std::string read(const std::string& text, Module& module);
+
+// Where something lies that may be touched: addresses, and what is to be added to one for this process's own.
+struct Place {
+    uint64_t from = 1, to = 0;
+    int64_t shift = 0;
+    bool read_only = false;
+};
+
+// What an interpreter needs of its surroundings.
+struct Machine {
+    // The allocation that holds an address in global memory. Where there is none, the answer is false, and the place is
+    // the next one below, if there is any.
+    virtual bool find(uint64_t address, Place& place) = 0;
+    // Is told of each access to global memory.
+    virtual void touch(uint64_t address, size_t bytes, bool writes) = 0;
+    [[noreturn]] virtual void fail(uint32_t status, const std::string& why) = 0;
+
+protected:
+    ~Machine() = default;
+};
+
+// A thread that runs: the values of its slots, and which of them were written.
+struct Thread {
+    const Module& module;
+    const Kernel& kernel;
+    Machine& machine;
+    const char* argument;
+    uint64_t* values = nullptr;
+    uint8_t* written = nullptr;
+    Place* places = nullptr;  // where each instruction was last
+    uint64_t branches = 0;
+};
+
+// A launch of a kernel, thread by thread.
+class Launch {
+public:
+    Launch(const Module& module, const Kernel& kernel, const char* argument, const uint32_t (&grid)[3],
+           const uint32_t (&block)[3], Machine& machine);
+    void run(const uint32_t (&block)[3], const uint32_t (&thread)[3]);
+
+private:
+    void set(int special, uint32_t value);
+
+    std::vector<uint64_t> values;
+    std::vector<uint8_t> written;
+    std::vector<Place> places;
+    Thread thread;
+};
+
+}  // namespace ptx

@@ -1,0 +1,668 @@
+// The instructions of PTX that was made at run time, and what they do: see ptx.hpp.
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <type_traits>
+
+#include "protocol.hpp"
+#include "ptx.hpp"
+
+namespace ptx {
+
+namespace {
+
+// A branch that is taken so often in one thread is in a loop without an end.
+constexpr uint64_t MOST_BRANCHES = 1 << 26;
+
+[[noreturn]] __attribute__((noinline)) void fail(Thread& thread, const Op* op, uint32_t status,
+                                                 const std::string& why) {
+    thread.machine.fail(status, "line " + std::to_string(op->line) + " of the PTX " + why);
+    abort();
+}
+
+// What registers of the types hold here. A predicate is a bool.
+template <class T>
+T get(Thread& thread, const Op* op, int source) {
+    const uint32_t slot = op->from[source];
+    if (!thread.written[slot]) {
+        fail(thread, op, stand_in::LAUNCH_FAILED,
+             "reads " + thread.kernel.registers[slot] + ", which the thread has not written");
+    }
+    T value;
+    memcpy(&value, &thread.values[slot], sizeof value);
+    return value;
+}
+
+template <class T>
+const Op* put(Thread& thread, const Op* op, T value) {
+    uint64_t bits = 0;
+    memcpy(&bits, &value, sizeof value);
+    thread.values[op->to] = bits;
+    thread.written[op->to] = 1;
+    return op + 1;
+}
+
+// Arithmetic of f32 gives one NaN.
+double canonical(double x) { return x; }
+float canonical(float x) {
+    constexpr uint32_t NAN_BITS = 0x7fffffff;
+    if (x == x) return x;
+    memcpy(&x, &NAN_BITS, sizeof x);
+    return x;
+}
+
+template <class T>
+using Unsigned = std::make_unsigned_t<T>;
+
+// ---- what is done with values
+
+struct Add {
+    template <class T>
+    static T of(T a, T b) {
+        if constexpr (std::is_floating_point_v<T>)
+            return canonical(a + b);
+        else
+            return (T)((Unsigned<T>)a + (Unsigned<T>)b);
+    }
+};
+struct Subtract {
+    template <class T>
+    static T of(T a, T b) {
+        if constexpr (std::is_floating_point_v<T>)
+            return canonical(a - b);
+        else
+            return (T)((Unsigned<T>)a - (Unsigned<T>)b);
+    }
+};
+struct Multiply {
+    template <class T>
+    static T of(T a, T b) {
+        if constexpr (std::is_floating_point_v<T>)
+            return canonical(a * b);
+        else
+            return (T)((Unsigned<T>)a * (Unsigned<T>)b);
+    }
+};
+struct DivideFloats {
+    template <class T>
+    static T of(T a, T b) {
+        return canonical(a / b);
+    }
+};
+struct MultiplyHigh {
+    template <class T>
+    static T of(T a, T b) {
+        typedef std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128> Wide;
+        return (T)((Wide)a * (Wide)b >> 8 * sizeof(T));
+    }
+};
+// Of two numbers the one that is one; -0 is less than +0.
+struct Minimum {
+    template <class T>
+    static T of(T a, T b) {
+        if constexpr (std::is_floating_point_v<T>) {
+            if (a != a || b != b) return canonical(a != a ? b : a);
+            if (a == b) return signbit(a) ? a : b;
+        }
+        return b < a ? b : a;
+    }
+};
+struct Maximum {
+    template <class T>
+    static T of(T a, T b) {
+        if constexpr (std::is_floating_point_v<T>) {
+            if (a != a || b != b) return canonical(a != a ? b : a);
+            if (a == b) return signbit(a) ? b : a;
+        }
+        return a < b ? b : a;
+    }
+};
+struct And {
+    template <class T>
+    static T of(T a, T b) {
+        return a & b;
+    }
+};
+struct Or {
+    template <class T>
+    static T of(T a, T b) {
+        return a | b;
+    }
+};
+struct Xor {
+    template <class T>
+    static T of(T a, T b) {
+        return a ^ b;
+    }
+};
+// The sign of the first, and all else of the second.
+struct CopySign {
+    template <class T>
+    static T of(T a, T b) {
+        return std::copysign(b, a);
+    }
+};
+
+struct Negate {
+    template <class T>
+    static T of(T a) {
+        if constexpr (std::is_floating_point_v<T>)
+            return -a;
+        else
+            return (T)(0 - (Unsigned<T>)a);
+    }
+};
+struct Absolute {
+    template <class T>
+    static T of(T a) {
+        if constexpr (std::is_floating_point_v<T>)
+            return std::fabs(a);
+        else
+            return a < 0 ? Negate::of(a) : a;
+    }
+};
+struct Not {
+    template <class T>
+    static T of(T a) {
+        if constexpr (std::is_same_v<T, bool>)
+            return !a;
+        else
+            return ~a;
+    }
+};
+struct Root {
+    template <class T>
+    static T of(T a) {
+        return canonical(std::sqrt(a));
+    }
+};
+struct Reciprocal {
+    template <class T>
+    static T of(T a) {
+        return canonical(1 / a);
+    }
+};
+struct Same {
+    template <class T>
+    static T of(T a) {
+        return a;
+    }
+};
+// To whole numbers.
+struct ToEven {
+    template <class T>
+    static T of(T a) {
+        return canonical(std::nearbyint(a));
+    }
+};
+struct ToZero {
+    template <class T>
+    static T of(T a) {
+        return canonical(std::trunc(a));
+    }
+};
+struct ToFloor {
+    template <class T>
+    static T of(T a) {
+        return canonical(std::floor(a));
+    }
+};
+struct ToCeiling {
+    template <class T>
+    static T of(T a) {
+        return canonical(std::ceil(a));
+    }
+};
+
+// ---- instructions
+
+template <class T, class F>
+const Op* one(Thread& thread, const Op* op) {
+    return put<T>(thread, op, F::of(get<T>(thread, op, 0)));
+}
+
+template <class T, class F>
+const Op* two(Thread& thread, const Op* op) {
+    const T a = get<T>(thread, op, 0), b = get<T>(thread, op, 1);
+    return put<T>(thread, op, F::of(a, b));
+}
+
+// The amount has 32 bits; one of more than there are bits is as all of them.
+template <class T, bool LEFT>
+const Op* shift(Thread& thread, const Op* op) {
+    const T a = get<T>(thread, op, 0);
+    const uint32_t by = get<uint32_t>(thread, op, 1);
+    constexpr uint32_t BITS = 8 * sizeof(T);
+    if (by >= BITS) return put<T>(thread, op, !LEFT && std::is_signed_v<T> && a < 0 ? (T)-1 : (T)0);
+    return put<T>(thread, op, LEFT ? (T)((Unsigned<T>)a << by) : (T)(a >> by));
+}
+
+template <class T, bool REST>
+const Op* divide(Thread& thread, const Op* op) {
+    const T a = get<T>(thread, op, 0), b = get<T>(thread, op, 1);
+    if (b == 0) fail(thread, op, stand_in::LAUNCH_FAILED, "divides by zero, which gives no certain value");
+    if (std::is_signed_v<T> && b == (T)-1) return put<T>(thread, op, REST ? 0 : Negate::of(a));
+    return put<T>(thread, op, REST ? a % b : a / b);
+}
+
+template <class T, class WIDE>
+const Op* multiply_wide(Thread& thread, const Op* op) {
+    const WIDE a = get<T>(thread, op, 0), b = get<T>(thread, op, 1);
+    return put<WIDE>(thread, op, Multiply::of(a, b));
+}
+
+template <class T, class WIDE>
+const Op* multiply_add(Thread& thread, const Op* op) {
+    const WIDE a = get<T>(thread, op, 0), b = get<T>(thread, op, 1), c = get<WIDE>(thread, op, 2);
+    return put<WIDE>(thread, op, Add::of(Multiply::of(a, b), c));
+}
+
+template <class T>
+const Op* fused(Thread& thread, const Op* op) {
+    const T a = get<T>(thread, op, 0), b = get<T>(thread, op, 1), c = get<T>(thread, op, 2);
+    return put<T>(thread, op, canonical(std::fma(a, b, c)));
+}
+
+template <class T>
+const Op* select(Thread& thread, const Op* op) {
+    const T a = get<T>(thread, op, 0), b = get<T>(thread, op, 1);
+    return put<T>(thread, op, get<bool>(thread, op, 2) ? a : b);
+}
+
+enum Comparison { EQ, NE, LT, LE, GT, GE, NUMBERS };
+
+// Where either is NaN the answer is UNORDERED. NUMBERS asks for that alone.
+template <class T, Comparison HOW, bool UNORDERED>
+bool compare(T a, T b) {
+    if (a != a || b != b) return UNORDERED;
+    switch (HOW) {
+        case EQ: return a == b;
+        case NE: return a != b;
+        case LT: return a < b;
+        case LE: return a <= b;
+        case GT: return a > b;
+        case GE: return a >= b;
+        case NUMBERS: return !UNORDERED;
+    }
+    return false;
+}
+
+struct Alone {};
+
+template <class T, Comparison HOW, bool UNORDERED, class F>
+const Op* set_predicate(Thread& thread, const Op* op) {
+    const T a = get<T>(thread, op, 0), b = get<T>(thread, op, 1);
+    bool answer = compare<T, HOW, UNORDERED>(a, b);
+    if constexpr (!std::is_same_v<F, Alone>) answer = F::of(answer, get<bool>(thread, op, 2) != op->inverted);
+    return put<bool>(thread, op, answer);
+}
+
+// ---- conversions
+
+template <class TO, class FROM>
+const Op* convert(Thread& thread, const Op* op) {
+    const TO value = (TO)get<FROM>(thread, op, 0);
+    if constexpr (std::is_floating_point_v<TO>)
+        return put<TO>(thread, op, canonical(value));
+    else
+        return put<TO>(thread, op, value);
+}
+
+// To the nearest float in a direction: towards zero (0), down (-1) or up (1).
+template <int DIRECTION>
+const Op* narrow(Thread& thread, const Op* op) {
+    const double exact = get<double>(thread, op, 0);
+    float value = (float)exact;
+    const bool below = DIRECTION < 0 || (DIRECTION == 0 && exact > 0);
+    if (below ? (double)value > exact : (double)value < exact) value = nextafterf(value, below ? -INFINITY : INFINITY);
+    return put<float>(thread, op, canonical(value));
+}
+
+// What does not fit is the nearest that does.
+template <class TO, class FROM, class ROUND>
+const Op* to_integer(Thread& thread, const Op* op) {
+    const FROM value = ROUND::of(get<FROM>(thread, op, 0));
+    constexpr int BITS = 8 * sizeof(TO);
+    if (value != value) {
+        const bool zero = sizeof(FROM) == 4 && BITS == 32;
+        return put<TO>(thread, op, zero ? (TO)0 : (TO)((Unsigned<TO>)1 << (BITS - 1)));
+    }
+    const FROM above = std::ldexp((FROM)1, BITS - std::is_signed_v<TO>);
+    if (value >= above) return put<TO>(thread, op, std::numeric_limits<TO>::max());
+    if (value < (std::is_signed_v<TO> ? -above : (FROM)0)) return put<TO>(thread, op, std::numeric_limits<TO>::min());
+    return put<TO>(thread, op, (TO)value);
+}
+
+// ---- memory
+
+std::string hex(uint64_t number) {
+    char text[32];
+    snprintf(text, sizeof text, "%#lx", (unsigned long)number);
+    return text;
+}
+
+bool find_constant(const Module& module, uint64_t address, Place& place) {
+    for (const Symbol& symbol : module.symbols) {
+        if (symbol.space != CONSTANT || address < symbol.window || address >= symbol.window + symbol.bytes) continue;
+        place = {symbol.window, symbol.window + symbol.bytes, (int64_t)(symbol.address - symbol.window), true};
+        return true;
+    }
+    return false;
+}
+
+template <class T, Space SPACE, bool WRITES>
+char* reach(Thread& thread, const Op* op) {
+    const uint64_t address = get<uint64_t>(thread, op, 0) + (uint64_t)op->offset;
+    Place& place = thread.places[op - thread.kernel.ops.data()];
+    if (address < place.from || address >= place.to || place.to - address < sizeof(T)) {
+        place = {};
+        const bool found =
+            SPACE == CONSTANT ? find_constant(thread.module, address, place) : thread.machine.find(address, place);
+        if (!found || place.to - address < sizeof(T)) {
+            std::string where = SPACE == CONSTANT ? " in constant memory, " : ", ";
+            if (found)
+                where += std::to_string(place.to - address) + " before the end of what is there";
+            else
+                where += "where there is no memory, or no longer";
+            if (!found && place.to > 0) {
+                where += "; the next below is " + hex(place.from) + " of " + std::to_string(place.to - place.from) +
+                         " bytes, whose end is " + std::to_string(address - place.to) + " before";
+            }
+            fail(thread, op, stand_in::ILLEGAL_ADDRESS,
+                 (WRITES ? "writes " : "reads ") + std::to_string(sizeof(T)) + " bytes at " + hex(address) + where);
+        }
+    }
+    if (address % sizeof(T) != 0) {
+        fail(thread, op, stand_in::MISALIGNED_ADDRESS,
+             (WRITES ? "writes " : "reads ") + std::to_string(sizeof(T)) + " bytes at " + hex(address));
+    }
+    if (WRITES && place.read_only) fail(thread, op, stand_in::LAUNCH_FAILED, "writes to constant memory");
+    if (SPACE == GLOBAL) thread.machine.touch(address, sizeof(T), WRITES);
+    return reinterpret_cast<char*>(address + (uint64_t)place.shift);
+}
+
+template <class T, Space SPACE>
+const Op* load(Thread& thread, const Op* op) {
+    T value;
+    memcpy(&value, SPACE == PARAMETER ? thread.argument + op->offset : reach<T, SPACE, false>(thread, op),
+           sizeof value);
+    return put<T>(thread, op, value);
+}
+
+template <class T>
+const Op* store(Thread& thread, const Op* op) {
+    const T value = get<T>(thread, op, 1);
+    memcpy(reach<T, GLOBAL, true>(thread, op), &value, sizeof value);
+    return op + 1;
+}
+
+// ---- where it goes on
+
+const Op* branch(Thread& thread, const Op* op) {
+    if (++thread.branches == MOST_BRANCHES) fail(thread, op, stand_in::LAUNCH_FAILED, "branches without an end");
+    return thread.kernel.ops.data() + op->target;
+}
+
+const Op* end(Thread&, const Op*) { return nullptr; }
+
+// ---- the table
+
+typedef std::map<std::string, Form> Forms;
+
+constexpr Type PRED = {PREDICATE, 1};
+constexpr Type U32 = {UNSIGNED, 32};
+
+template <class T>
+constexpr Type TYPE = {std::is_floating_point_v<T> ? FLOAT
+                       : std::is_signed_v<T>       ? SIGNED
+                                                   : UNSIGNED,
+                       8 * sizeof(T)};
+
+template <class T>
+const std::string END = std::string(std::is_floating_point_v<T> ? ".f"
+                                    : std::is_signed_v<T>       ? ".s"
+                                                                : ".u") +
+                        (sizeof(T) == 4 ? "32" : "64");
+
+// Operands by their roles, all of one type.
+std::vector<Operand> all(const char* roles, Type type) {
+    std::vector<Operand> operands;
+    for (; *roles; ++roles) operands.push_back({*roles, type});
+    return operands;
+}
+
+// What moves bits: by the type's size alone.
+template <class BITS_OF>
+void add_moves(Forms& forms, const std::string& end, Type type) {
+    const auto memory = [&](const char* name, Handler run, const char* roles, Space space) {
+        forms[name + end] = {run, all(roles, type), space};
+    };
+    memory("ld.param", load<BITS_OF, PARAMETER>, "da", PARAMETER);
+    memory("ld.const", load<BITS_OF, CONSTANT>, "da", CONSTANT);
+    memory("ld.global", load<BITS_OF, GLOBAL>, "da", GLOBAL);
+    memory("ld.global.nc", load<BITS_OF, GLOBAL>, "da", GLOBAL);
+    memory("st.global", store<BITS_OF>, "as", GLOBAL);
+    forms["mov" + end] = {one<BITS_OF, Same>, all("ds", type), NOWHERE, true};
+    forms["selp" + end] = {select<BITS_OF>, {{'d', type}, {'s', type}, {'s', type}, {'s', PRED}}};
+}
+
+template <class T>
+void add_bits(Forms& forms, const std::string& end, Type type) {
+    forms["and" + end] = {two<T, And>, all("dss", type)};
+    forms["or" + end] = {two<T, Or>, all("dss", type)};
+    forms["xor" + end] = {two<T, Xor>, all("dss", type)};
+    forms["not" + end] = {one<T, Not>, all("ds", type)};
+}
+
+template <class T, bool LEFT>
+void add_shift(Forms& forms, const std::string& name, Type type) {
+    forms[name] = {shift<T, LEFT>, {{'d', type}, {'s', type}, {'s', U32}}};
+}
+
+template <class T, Comparison HOW, bool UNORDERED>
+void add_comparison(Forms& forms, const std::string& how, const std::string& end, Type type) {
+    std::vector<Operand> operands = {{'d', PRED}, {'s', type}, {'s', type}};
+    forms["setp." + how + end] = {set_predicate<T, HOW, UNORDERED, Alone>, operands};
+    operands.push_back({'p', PRED});
+    forms["setp." + how + ".and" + end] = {set_predicate<T, HOW, UNORDERED, And>, operands};
+    forms["setp." + how + ".or" + end] = {set_predicate<T, HOW, UNORDERED, Or>, operands};
+    forms["setp." + how + ".xor" + end] = {set_predicate<T, HOW, UNORDERED, Xor>, operands};
+}
+
+template <class T, bool UNORDERED>
+void add_comparisons(Forms& forms, const char* suffix = "") {
+    const Type type = TYPE<T>;
+    add_comparison<T, EQ, UNORDERED>(forms, std::string("eq") + suffix, END<T>, type);
+    add_comparison<T, NE, UNORDERED>(forms, std::string("ne") + suffix, END<T>, type);
+    add_comparison<T, LT, UNORDERED>(forms, std::string("lt") + suffix, END<T>, type);
+    add_comparison<T, LE, UNORDERED>(forms, std::string("le") + suffix, END<T>, type);
+    add_comparison<T, GT, UNORDERED>(forms, std::string("gt") + suffix, END<T>, type);
+    add_comparison<T, GE, UNORDERED>(forms, std::string("ge") + suffix, END<T>, type);
+}
+
+template <class T>
+void add_integer(Forms& forms) {
+    const Type type = TYPE<T>;
+    const std::string& end = END<T>;
+    forms["add" + end] = {two<T, Add>, all("dss", type)};
+    forms["sub" + end] = {two<T, Subtract>, all("dss", type)};
+    forms["mul.lo" + end] = {two<T, Multiply>, all("dss", type)};
+    forms["mul.hi" + end] = {two<T, MultiplyHigh>, all("dss", type)};
+    forms["mad.lo" + end] = {multiply_add<T, T>, all("dsss", type)};
+    forms["div" + end] = {divide<T, false>, all("dss", type)};
+    forms["rem" + end] = {divide<T, true>, all("dss", type)};
+    forms["min" + end] = {two<T, Minimum>, all("dss", type)};
+    forms["max" + end] = {two<T, Maximum>, all("dss", type)};
+    add_shift<T, false>(forms, "shr" + end, type);
+    add_comparisons<T, false>(forms);
+    if constexpr (std::is_signed_v<T>) {
+        forms["neg" + end] = {one<T, Negate>, all("ds", type)};
+        forms["abs" + end] = {one<T, Absolute>, all("ds", type)};
+    } else {
+        add_comparison<T, LT, false>(forms, "lo", end, type);
+        add_comparison<T, LE, false>(forms, "ls", end, type);
+        add_comparison<T, GT, false>(forms, "hi", end, type);
+        add_comparison<T, GE, false>(forms, "hs", end, type);
+    }
+}
+
+template <class T, class WIDE>
+void add_wide(Forms& forms) {
+    const Operand to = {'d', TYPE<WIDE>}, from = {'s', TYPE<T>}, added = {'s', TYPE<WIDE>};
+    forms["mul.wide" + END<T>] = {multiply_wide<T, WIDE>, {to, from, from}};
+    forms["mad.wide" + END<T>] = {multiply_add<T, WIDE>, {to, from, from, added}};
+}
+
+template <class TO, class FROM>
+void add_conversion(Forms& forms, const std::string& rounding, Handler run) {
+    forms["cvt" + rounding + END<TO> + END<FROM>] = {run, {{'d', TYPE<TO>}, {'s', TYPE<FROM>}}};
+}
+
+template <class TO, class FROM>
+void add_to_integer(Forms& forms) {
+    add_conversion<TO, FROM>(forms, ".rni", to_integer<TO, FROM, ToEven>);
+    add_conversion<TO, FROM>(forms, ".rzi", to_integer<TO, FROM, ToZero>);
+    add_conversion<TO, FROM>(forms, ".rmi", to_integer<TO, FROM, ToFloor>);
+    add_conversion<TO, FROM>(forms, ".rpi", to_integer<TO, FROM, ToCeiling>);
+}
+
+template <class T>
+void add_conversions_of(Forms& forms) {
+    add_conversion<uint32_t, T>(forms, "", convert<uint32_t, T>);
+    add_conversion<int32_t, T>(forms, "", convert<int32_t, T>);
+    add_conversion<uint64_t, T>(forms, "", convert<uint64_t, T>);
+    add_conversion<int64_t, T>(forms, "", convert<int64_t, T>);
+    add_conversion<float, T>(forms, ".rn", convert<float, T>);
+    add_conversion<double, T>(forms, ".rn", convert<double, T>);
+}
+
+// Without .rn an assembler may fuse a product and a sum: there is none without.
+template <class T>
+void add_float(Forms& forms) {
+    const Type type = TYPE<T>;
+    const std::string& end = END<T>;
+    forms["add.rn" + end] = {two<T, Add>, all("dss", type)};
+    forms["sub.rn" + end] = {two<T, Subtract>, all("dss", type)};
+    forms["mul.rn" + end] = {two<T, Multiply>, all("dss", type)};
+    forms["div.rn" + end] = {two<T, DivideFloats>, all("dss", type)};
+    forms["fma.rn" + end] = {fused<T>, all("dsss", type)};
+    forms["sqrt.rn" + end] = {one<T, Root>, all("ds", type)};
+    forms["rcp.rn" + end] = {one<T, Reciprocal>, all("ds", type)};
+    forms["neg" + end] = {one<T, Negate>, all("ds", type)};
+    forms["abs" + end] = {one<T, Absolute>, all("ds", type)};
+    forms["min" + end] = {two<T, Minimum>, all("dss", type)};
+    forms["max" + end] = {two<T, Maximum>, all("dss", type)};
+    forms["copysign" + end] = {two<T, CopySign>, all("dss", type)};
+    add_comparisons<T, false>(forms);
+    add_comparisons<T, true>(forms, "u");
+    add_comparison<T, NUMBERS, false>(forms, "num", end, type);
+    add_comparison<T, NUMBERS, true>(forms, "nan", end, type);
+    add_conversion<T, T>(forms, ".rni", one<T, ToEven>);
+    add_conversion<T, T>(forms, ".rzi", one<T, ToZero>);
+    add_conversion<T, T>(forms, ".rmi", one<T, ToFloor>);
+    add_conversion<T, T>(forms, ".rpi", one<T, ToCeiling>);
+    add_to_integer<uint32_t, T>(forms);
+    add_to_integer<int32_t, T>(forms);
+    add_to_integer<uint64_t, T>(forms);
+    add_to_integer<int64_t, T>(forms);
+}
+
+template <class T>
+void add_size(Forms& forms) {
+    typedef std::make_signed_t<T> S;
+    typedef std::conditional_t<sizeof(T) == 4, float, double> F;
+    const Type bits = {BITS, 8 * sizeof(T)};
+    const std::string end = sizeof(T) == 4 ? ".b32" : ".b64";
+    add_moves<T>(forms, end, bits);
+    add_moves<T>(forms, END<T>, TYPE<T>);
+    add_moves<T>(forms, END<S>, TYPE<S>);
+    add_moves<T>(forms, END<F>, TYPE<F>);
+    add_bits<T>(forms, end, bits);
+    add_shift<T, true>(forms, "shl" + end, bits);
+    add_shift<T, false>(forms, "shr" + end, bits);
+    add_comparison<T, EQ, false>(forms, "eq", end, bits);
+    add_comparison<T, NE, false>(forms, "ne", end, bits);
+    add_integer<T>(forms);
+    add_integer<S>(forms);
+    add_float<F>(forms);
+    add_conversions_of<T>(forms);
+    add_conversions_of<S>(forms);
+}
+
+Forms make_forms() {
+    Forms forms;
+    add_size<uint32_t>(forms);
+    add_size<uint64_t>(forms);
+    add_wide<uint32_t, uint64_t>(forms);
+    add_wide<int32_t, int64_t>(forms);
+    add_bits<bool>(forms, ".pred", PRED);
+    forms["mov.pred"] = {one<bool, Same>, all("ds", PRED)};
+    add_conversion<double, float>(forms, "", convert<double, float>);
+    add_conversion<float, double>(forms, ".rn", convert<float, double>);
+    add_conversion<float, double>(forms, ".rz", narrow<0>);
+    add_conversion<float, double>(forms, ".rm", narrow<-1>);
+    add_conversion<float, double>(forms, ".rp", narrow<1>);
+    forms["bra"] = forms["bra.uni"] = {branch, all("l", PRED)};
+    forms["ret"] = forms["exit"] = {end, {}};
+    return forms;
+}
+
+}  // namespace
+
+const Form* form_of(const std::string& name) {
+    static const Forms& forms = *new Forms(make_forms());
+    const auto found = forms.find(name);
+    return found == forms.end() ? nullptr : &found->second;
+}
+
+Launch::Launch(const Module& module, const Kernel& kernel, const char* argument, const uint32_t (&grid)[3],
+               const uint32_t (&block)[3], Machine& machine)
+    : values(kernel.registers.size()),
+      written(kernel.registers.size() + kernel.numbers.size(), 1),
+      places(kernel.ops.size()),
+      thread{module, kernel, machine, argument} {
+    values.insert(values.end(), kernel.numbers.begin(), kernel.numbers.end());
+    for (const auto& [slot, symbol] : kernel.addresses) values[slot] = module.symbols[symbol].address;
+    thread.values = values.data();
+    thread.written = written.data();
+    thread.places = places.data();
+    for (int i = 0; i < 3; ++i) {
+        set(NTID_X + i, block[i]);
+        set(NCTAID_X + i, grid[i]);
+    }
+}
+
+void Launch::set(int special, uint32_t value) {
+    const uint32_t slot = thread.kernel.specials[special];
+    if (slot != NONE) values[slot] = value;
+}
+
+void Launch::run(const uint32_t (&block)[3], const uint32_t (&index)[3]) {
+    for (int i = 0; i < 3; ++i) {
+        set(TID_X + i, index[i]);
+        set(CTAID_X + i, block[i]);
+    }
+    std::fill_n(written.begin(), thread.kernel.registers.size(), 0);
+    thread.branches = 0;
+    for (const Op* op = thread.kernel.ops.data(); op;) {
+        if (op->guard != NONE) {
+            if (!written[op->guard]) {
+                fail(thread, op, stand_in::LAUNCH_FAILED,
+                     "reads " + thread.kernel.registers[op->guard] + ", which the thread has not written");
+            }
+            if ((values[op->guard] != 0) == op->unless) {
+                ++op;
+                continue;
+            }
+        }
+        op = op->run(thread, op);
+    }
+}
+
+}  // namespace ptx
