@@ -592,6 +592,8 @@ void run_block(const Module& module) {
 // What an interpreter finds here. Its accesses are checked by the byte, and where races are looked for, those between
 // its threads are found as others are.
 struct Surroundings final : ptx::Machine {
+    uint32_t line = 0;
+
     bool find(uint64_t address, ptx::Place& place) override {
         const auto behind = allocations.upper_bound(address);
         if (behind == allocations.begin()) return false;
@@ -599,8 +601,9 @@ struct Surroundings final : ptx::Machine {
         place = {from, from + one.bytes, 0, one.constant};
         return address < place.to;
     }
-    void touch(uint64_t address, size_t bytes, bool writes) override {
-        on_access((void*)address, bytes, writes, (void*)&stand_in_thread);
+    void touch(uint64_t address, size_t bytes, bool writes, uint32_t of) override {
+        line = of;
+        on_access((void*)address, bytes, writes, nullptr);
     }
     [[noreturn]] void fail(uint32_t status, const std::string& why) override { end_with(status, "%s", why.c_str()); }
 } surroundings;
@@ -978,7 +981,9 @@ Shadow& global_shadow(uint64_t address) {
     return (*last)[address % PAGE / (2 * GRAIN)];
 }
 
-[[noreturn]] void race(const char* kind, uint64_t address, const Access& other, void* code) {
+// The line of the source that is compiled to this; of what is interpreted, the line of its PTX.
+std::string line_of(void* code) {
+    if (!code) return "line " + std::to_string(surroundings.line) + " of the PTX";
     Dl_info where = {};
     dladdr(code, &where);
     const auto offset = (char*)code - (char*)where.dli_fbase;
@@ -991,8 +996,12 @@ Shadow& global_shadow(uint64_t address) {
         for (char* at = line; *at; ++at) *at = *at == '\n' ? ' ' : *at;
         pclose(found);
     }
+    return line;
+}
+
+[[noreturn]] void race(const char* kind, uint64_t address, const Access& other, void* code) {
     end_with(LAUNCH_FAILED, "a race: %s %#lx, after thread %u of block %lu, with no barrier between; %s", kind,
-             (unsigned long)address, other.thread, (unsigned long)other.block, line);
+             (unsigned long)address, other.thread, (unsigned long)other.block, line_of(code).c_str());
 }
 
 // Whether it came before a barrier of this thread's warp, of which its thread is.

@@ -24,7 +24,7 @@ const NAN32: u64 = 0x7fff_ffff;
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
 /// For the table of tests.
-pub const TABLE: [Case; 14] = [
+pub const TABLE: [Case; 15] = [
     ("generated_integers", |_| beside(&integers(), &WHOLE)),
     ("generated_bits_and_shifts", |_| beside(&bits(), &WHOLE)),
     ("generated_doubles", |_| beside(&doubles(), &doubles_of_note())),
@@ -39,6 +39,7 @@ pub const TABLE: [Case; 14] = [
     ("generated_modules_are_modules", modules),
     ("generated_kernels_in_a_graph", |_| graphs()),
     ("generated_kernels_race", |_| races()),
+    ("generated_kernels_on_two_devices", |_| on_two_devices()),
 ];
 
 /// What a child does, by its name; none where it is no case of this file.
@@ -46,6 +47,7 @@ pub fn in_child(what: &str) -> Option<Outcome> {
     match what {
         "generated texts" => Some(load_wrong_texts()),
         "generated kernels" => Some(run_wrong_kernels()),
+        "generated devices" => Some(reach_devices()),
         _ => None,
     }
 }
@@ -516,7 +518,10 @@ fn symbols() -> Outcome {
         ("mov.u64 %x3, counts; ld.global.u32 %r9, [%x3];", 16),
         ("mov.u64 %x3, small; ld.const.u32 %r9, [%x3+4];", 0xffff_ffff),
         ("ld.global.u64 %x9, [one];", 11),
-        ("st.global.u64 [counts], 5; ld.global.u64 %x9, [counts+0];", 5),
+        (
+            "setp.eq.u32 %p0, %r13, 3; mov.u64 %x9, 5; @%p0 st.global.u64 [counts], 5; @%p0 ld.global.u64 %x9, [counts+0];",
+            5,
+        ),
     ];
     let name = |i: usize| format!("case_{i}");
     let kernels: String = cases.iter().enumerate().map(|(i, (body, _))| kernel(&name(i), body)).collect();
@@ -727,7 +732,7 @@ const WRONG_KERNELS: [(&str, i32, &str); 17] = [
     ("st.global.u64 [%x8], 1; mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %x8, which the thread has not written"),
     ("ld.global.u64 %x9, [%x10+8];", ILLEGAL_ADDRESS, "bytes, whose end is 0 before"),
     ("ld.global.u64 %x9, [%x10+4096];", ILLEGAL_ADDRESS, "where there is no memory, or no longer"),
-    ("st.global.u32 [%x13+8], 1; mov.u64 %x9, 1;", ILLEGAL_ADDRESS, "writes 4 bytes"),
+    ("st.global.u32 [%x13+4096], 1; mov.u64 %x9, 1;", ILLEGAL_ADDRESS, "writes 4 bytes"),
     ("st.global.u64 [%x0], 1; mov.u64 %x9, 1;", ILLEGAL_ADDRESS, "at 0x1, where there is no memory"),
     ("ld.global.u64 %x9, [%x10+-4];", MISALIGNED, "reads 8 bytes at"),
     ("st.global.f32 [%x13+2], %f0; mov.u64 %x9, 1;", MISALIGNED, "writes 4 bytes at"),
@@ -754,8 +759,8 @@ fn run_wrong_kernels() -> Outcome {
     // SAFETY: the module is loaded.
     let (address, _) = unsafe { result::module::get_global(loaded.module, c"numbers".to_owned()) }.map_err(text)?;
     let mut argument = [address; 4];
-    expect("launched", loaded.launch("wrong", (1, 1, 1), (1, 1, 1), &mut argument), 0)?;
     eprintln!("kernel: constant");
+    expect("launched", loaded.launch("wrong", (1, 1, 1), (1, 1, 1), &mut argument), 0)?;
     expect("writes a constant", loaded.wait(), LAUNCH_FAILED)
 }
 
@@ -849,4 +854,40 @@ fn races() -> Outcome {
     let ones = [1_u64; 2 * THREADS];
     let ended = loaded.run("meets", [&ones; 3])?.0;
     expect("meets", ended, if kind() == "races" { LAUNCH_FAILED } else { 0 })
+}
+
+fn on_two_devices() -> Outcome {
+    let ended = child("generated devices", &[("CUDA_STAND_IN_DEVICES", "2")])?;
+    if ended.status.success() { Ok(()) } else { Err(format!("{:?}: {}", ended.status, ended.output)) }
+}
+
+/// A module on each of two devices; its kernel sees the memory of the other device once it may.
+fn reach_devices() -> Outcome {
+    let ptx = format!("{HEAD}{}", kernel("copies", "ld.param.u64 %x3, [copies_param_0]; ld.global.u64 %x9, [%x3+8];"));
+    let other = Context::new(1)?;
+    let of_other = result::ctx::get_current().map_err(text)?.ok_or("no context")?;
+    let numbers = [7_u64; THREADS];
+    // SAFETY: each array has as many elements, and is freed once nothing uses it, or goes with a broken context.
+    unsafe {
+        let far = result::malloc_sync(8 * THREADS).map_err(text)?;
+        result::memcpy_htod_sync(far, &numbers).map_err(text)?;
+        let there = load(&ptx).map_err(text)?;
+        for access in [true, false] {
+            let loaded = Loaded::new(&ptx)?;
+            if access {
+                sys::cuCtxEnablePeerAccess(of_other, 0).result().map_err(text)?;
+            }
+            let near = result::malloc_sync(8 * THREADS).map_err(text)?;
+            result::memcpy_htod_sync(near, &numbers).map_err(text)?;
+            let launched = loaded.launch("copies", (1, 1, 1), (THREADS as u32, 1, 1), &mut [far, near, near, near]);
+            expect("launched", launched, 0)?;
+            expect("ended", loaded.wait(), if access { 0 } else { ILLEGAL_ADDRESS })?;
+            let _ = result::free_sync(near);
+        }
+        result::ctx::set_current(of_other).map_err(text)?;
+        result::module::unload(there).map_err(text)?;
+        result::free_sync(far).map_err(text)?;
+    }
+    drop(other);
+    Ok(())
 }

@@ -115,8 +115,8 @@ struct Machine {
     // The allocation that holds an address in global memory. Where there is none, the answer is false, and the place is
     // the next one below, if there is any.
     virtual bool find(uint64_t address, Place& place) = 0;
-    // Is told of each access to global memory.
-    virtual void touch(uint64_t address, size_t bytes, bool writes) = 0;
+    // Is told of each access to global memory, and in which line it is.
+    virtual void touch(uint64_t address, size_t bytes, bool writes, uint32_t line) = 0;
     [[noreturn]] virtual void fail(uint32_t status, const std::string& why) = 0;
 
 protected:

@@ -383,7 +383,7 @@ char* reach(Thread& thread, const Op* op) {
              (WRITES ? "writes " : "reads ") + std::to_string(sizeof(T)) + " bytes at " + hex(address));
     }
     if (WRITES && place.read_only) fail(thread, op, stand_in::LAUNCH_FAILED, "writes to constant memory");
-    if (SPACE == GLOBAL) thread.machine.touch(address, sizeof(T), WRITES);
+    if (SPACE == GLOBAL) thread.machine.touch(address, sizeof(T), WRITES, op->line);
     return reinterpret_cast<char*>(address + (uint64_t)place.shift);
 }
 
