@@ -69,6 +69,24 @@ bool is_plain(const octave_value& value) {
     return (value.isnumeric() || value.islogical() || value.is_string()) && !value.iscomplex() && !value.issparse();
 }
 
+// What the library has answered: an array of its own, or a number of the host's. The number is
+// read: whether the host would take the memory of it over depends on its version and the class.
+octave_value answered(const mxArray* array) {
+    if (array->is_octave_value()) return mxArray::as_octave_value(array);
+    const octave_value number(array->get_scalar());
+    switch (array->get_class_id()) {
+        case mxLOGICAL_CLASS: return octave_value(array->get_scalar() != 0);
+        case mxSINGLE_CLASS: return number.as_single();
+        case mxINT8_CLASS: return number.as_int8();
+        case mxINT16_CLASS: return number.as_int16();
+        case mxINT32_CLASS: return number.as_int32();
+        case mxUINT8_CLASS: return number.as_uint8();
+        case mxUINT16_CLASS: return number.as_uint16();
+        case mxUINT32_CLASS: return number.as_uint32();
+        default: return number;
+    }
+}
+
 // Calls a verb, and returns its outputs. Its errors become the host's.
 octave_value_list ask(const char* verb, const octave_value_list& inputs, int outputs = 1) {
     std::vector<std::unique_ptr<mxArray>> arrays;
@@ -90,7 +108,7 @@ octave_value_list ask(const char* verb, const octave_value_list& inputs, int out
     octave_value_list results;
     for (mxArray* array : out) {
         if (!array) break;
-        results.append(mxArray::as_octave_value(array));
+        results.append(answered(array));
         delete array;
     }
     if (status != 0) error_with_id(identifier, "%s", text);
