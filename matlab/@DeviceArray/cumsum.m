@@ -4,6 +4,7 @@ function v = cumsum (u, dim)
 %   V = cumsum (U)       along the first dimension that is not 1
 %   V = cumsum (U, DIM)
 %
+%   V is of U's class; of truth values and integers it is double.
 %   The order depends on the number of elements alone, with the same bits on
 %   each device.
 %

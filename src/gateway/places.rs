@@ -351,7 +351,7 @@ pub(super) fn left(array: &[usize], subscripts: &[Subscript]) -> Result<Option<L
         }
         let runs = runs(&one.index, elements)?;
         let count = runs.iter().map(|run| run.1).sum();
-        let removed_at_once = elements - count == 1 || matches!(one.index, Index::Range { step: 1, .. });
+        let removed_at_once = matches!(one.index, Index::Range { step: 1, .. });
         let dims = match array {
             [rows, 1] if *rows != 1 => vec![count, 1],
             _ if removed_at_once => vec![1, count],
@@ -571,5 +571,6 @@ mod tests {
         assert_eq!(left(&[3, 3], &[Index::List(vec![0, 2, 3])]).unwrap().unwrap().dims, [6, 1]);
         assert_eq!(left(&[2, 3], &[range(0, 1, 6)]).unwrap().unwrap().dims, [1, 0]);
         assert_eq!(left(&[2, 3], &[range(5, -1, 6)]).unwrap().unwrap().dims, [0, 1]);
+        assert_eq!(left(&[1, 1], &[range(0, 0, 2)]).unwrap().unwrap().dims, [0, 1]);
     }
 }

@@ -291,7 +291,7 @@
 %! assert (! isempty (strfind (text, "2x3 double")), text);
 
 %!test # help
-%! for name = {"DeviceArray", "DeviceArray_CUDA", "DeviceArray.zeros"}
+%! for name = {"DeviceArray", "DeviceArray_CUDA"}
 %!   text = evalc (["help " name{1}]);
 %!   assert (! isempty (strfind (text, "DeviceArray")), text);
 %! endfor

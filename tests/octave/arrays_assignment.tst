@@ -164,6 +164,7 @@
 %!     alike (@(a) without (a, given{1}{:}), s, true);
 %!   endfor
 %! endfor
+%! alike (@(a) without (a, [1 1]), {5}, true);
 %! v = DeviceArray (1:6);
 %! v([1 end]) = [];
 %! v(v == 3) = [];

@@ -10,7 +10,14 @@
 %!   for s = array_samples (true)
 %!     alike (f{1}, s);
 %!     for dim = 1:4
-%!       alike (@(a) f{1} (a, dim), s);
+%!       if (any (size (s{1})))
+%!         alike (@(a) f{1} (a, dim), s);
+%!       else
+%!         ## As MATLAB and Octave from 11 on have it.
+%!         got = f{1} (DeviceArray (s{1}), dim);
+%!         assert (size (got), {[1 0], [0 1], [0 0], [0 0]}{dim});
+%!         assert (class (gather (got)), class (f{1} (s{1})));
+%!       endif
 %!     endfor
 %!     ## The product of 1 to 24 depends on the order, in single.
 %!     if (! (isa (s{1}, "single") && numel (s{1}) == 24 && strcmp (func2str (f{1}), "prod")))
@@ -108,7 +115,7 @@
 %!     alike (@(a) sum (a, 1), s);
 %!     alike (@prod, s);
 %!     alike (@sumsq, s);
-%!     alike (@cumsum, s);
+%!     alike (@(a) cumsum (widened (a)), s);
 %!     alike (@mean, s);
 %!   endfor
 %! endfor
@@ -134,9 +141,9 @@
 
 %!test # cumulated sums
 %! for s = array_samples (true)
-%!   alike (@cumsum, s);
+%!   alike (@(a) cumsum (widened (a)), s);
 %!   for dim = 1:3
-%!     alike (@(a) cumsum (a, dim), s);
+%!     alike (@(a) cumsum (widened (a), dim), s);
 %!   endfor
 %! endfor
 %! assert (gather (cumsum (DeviceArray (ones (1, 1e5)))), 1:1e5);

@@ -173,7 +173,8 @@
 %!       if (islogical (x) && isempty (x) && i > 5)
 %!         continue
 %!       endif
-%!       for d = 1:4
+%!       ## Octave before 11 makes other sizes of 0 x 0 along a dimension: see arrays_reductions.tst.
+%!       for d = 1:4 * (i > 5 || any (size (x)))
 %!         agree (verb (verbs{i,1}, held (x), d), verbs{i,2} (x, d), false, ...
 %!                sprintf ("%s of %s, %d", verbs{i,1}, told (x), d));
 %!       endfor
@@ -207,9 +208,9 @@
 %!     x = c{1} (mod (double (s{1}), 7));
 %!     u = held (x);
 %!     for d = 1:4
-%!       agree (verb ("cumsum", u, d), cumsum (x, d), false, ["cumsum " told(x)]);
+%!       agree (verb ("cumsum", u, d), cumsum (widened (x), d), false, ["cumsum " told(x)]);
 %!       if (numel (x) < 9)
-%!         agree (verb ("cumprod", u, d), cumprod (x, d), false, ["cumprod " told(x)]);
+%!         agree (verb ("cumprod", u, d), cumprod (widened (x), d), false, ["cumprod " told(x)]);
 %!       endif
 %!       for mode = {"ascend", "descend"}(1:2 * (d <= ndims (x)))
 %!         agree (verb ("sort", u, d, mode{1}), sort (x, d, mode{1}), false, told (x));

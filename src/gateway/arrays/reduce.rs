@@ -55,10 +55,11 @@ pub(super) fn split(dims: &[usize], at: usize) -> [usize; 3] {
 
 /// What a reduction makes of an array of these dimensions: the three extents, and the dimensions of the result.
 pub(super) fn shape(op: Reduction, dims: &[usize], along: Along) -> ([usize; 3], Vec<usize>) {
-    // What is largest of no elements is nothing; the hosts' other reductions of 0 x 0 are those of 0 x 1.
+    // What is largest of no elements is nothing; other reductions of 0 x 0 are those of 0 x 1, unless along a given
+    // dimension, as MATLAB and Octave from 11 on have it.
     let of_nothing = matches!(op, Reduction::Min | Reduction::Max);
     let mut dims = dims.to_vec();
-    if dims == [0, 0] && !of_nothing {
+    if dims == [0, 0] && along == Along::First && !of_nothing {
         dims[1] = 1;
     }
     let at = match along.of(&dims) {
@@ -110,7 +111,9 @@ mod tests {
         let of = |op, dims: &[usize], along| shape(op, dims, along).1;
         for (dims, along, of_sum, of_max) in [
             (&[0, 0][..], Along::First, &[1, 1][..], &[0, 0][..]),
+            (&[0, 0], Along::Dim(0), &[1, 0], &[0, 0]),
             (&[0, 0], Along::Dim(1), &[0, 1], &[0, 0]),
+            (&[0, 0], Along::Dim(2), &[0, 0], &[0, 0]),
             (&[0, 3], Along::First, &[1, 3], &[0, 3]),
             (&[3, 0], Along::First, &[1, 0], &[1, 0]),
             (&[3, 0], Along::Dim(1), &[3, 1], &[3, 0]),
