@@ -189,7 +189,7 @@ classdef DeviceArray < handle
     % number of class single makes the result single.
     function c = power (a, k)
       if ~isa (k, 'DeviceArray') && (isfloat (k) || islogical (k)) && isscalar (k) && k == fix (k) && abs (k) <= 16
-        if isa (k, 'single')
+        if isa (k, 'single') && ~isinteger (a)
           a = single (a);
         end
         c = DeviceArray_CUDA ('power', a, double (k));
@@ -206,8 +206,14 @@ classdef DeviceArray < handle
     % -u  On the device.
     function c = uminus (a), c = DeviceArray_CUDA ('uminus', a); end
 
-    % +u  The array itself.
-    function a = uplus (a), end
+    % +u  The array itself; truth values become numbers, and one element a number of the host's.
+    function a = uplus (a)
+      if isscalar (a)
+        a = +gather (a);
+      elseif islogical (a)
+        a = double (a);
+      end
+    end
 
     % u == v  Truth values.
     function c = eq (a, b), c = DeviceArray_CUDA ('eq', a, b); end
@@ -272,11 +278,11 @@ classdef DeviceArray < handle
     % isfinite (u)  Truth values.
     function c = isfinite (a), c = DeviceArray_CUDA ('isfinite', a); end
 
-    % real (u)  The array itself, since its numbers are real.
-    function a = real (a), end
+    % real (u)  As +u, since its numbers are real.
+    function a = real (a), a = +a; end
 
-    % conj (u)  The array itself, since its numbers are real.
-    function a = conj (a), end
+    % conj (u)  As +u, since its numbers are real.
+    function a = conj (a), a = +a; end
 
     % double (u)  In double, on the device.
     function u = double (this), u = DeviceArray_CUDA ('convert', this, 'double'); end
