@@ -13,6 +13,7 @@ mod convolution;
 mod derivative;
 mod engine;
 mod error;
+pub mod functions;
 mod lines;
 pub mod program;
 mod real;
