@@ -1,6 +1,7 @@
 //! Operations on each element by itself: loops over pieces of slices.
 
-use crate::cpu::simd::Loops;
+use super::functions;
+use crate::cpu::simd::{Instructions, Loops};
 use crate::memory::pool::Pooled;
 use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary, saturated};
 
@@ -204,7 +205,15 @@ impl<T: Real> Loops for AdvancePiece<'_, T> {
 
 /// `to[i] = a[i] op b[i]`.
 #[inline(always)]
-pub(in super::super) fn pairwise<T: Real>(op: Binary, a: &[T], b: &[T], to: &mut [T]) {
+pub(in super::super) fn pairwise<T: Real>(
+    (instructions, op): (Instructions, Binary),
+    a: &[T],
+    b: &[T],
+    to: &mut [T],
+) {
+    if op.is_function() {
+        return functions::binary(instructions, op, [a, b], to);
+    }
     settled!(
         op,
         Binary {
@@ -219,6 +228,7 @@ pub(in super::super) fn pairwise<T: Real>(op: Binary, a: &[T], b: &[T], to: &mut
 
 pub(super) struct BinaryPiece<'a, T> {
     pub(super) op: Binary,
+    pub(super) instructions: Instructions,
     pub(super) sides: [Side<'a, T>; 2],
     pub(super) size: [usize; RANK],
     /// The number of the first result.
@@ -248,7 +258,7 @@ impl<T: Real> Loops for BinaryPiece<'_, T> {
             let (block, rest) = output.split_at_mut(len);
             let first = self.sides[0].beside(size, at, &place, len, first_buffer);
             let second = self.sides[1].beside(size, at, &place, len, second_buffer);
-            pairwise(self.op, first, second, block);
+            pairwise((self.instructions, self.op), first, second, block);
             (at, output) = (at + len, rest);
         }
     }

@@ -1,6 +1,6 @@
 //! Arithmetic on arrays.
 //!
-//! All of it is bound by memory. So the operation is chosen outside the loops, and only a loop over slices is
+//! All of it is bound by memory, but for the elementary functions. So the operation is chosen outside the loops, and only a loop over slices is
 //! left inside; the compiler makes vectors of it, for each instruction set ([`simd::run`]). Whatever is not
 //! a slice is made one first: operands that expand, and short lines side by side, go through a buffer in the cache.
 
@@ -21,6 +21,7 @@ macro_rules! settled {
 mod elementwise;
 mod extremes;
 mod find;
+mod functions;
 mod reduce;
 mod scan;
 mod sections;
@@ -91,7 +92,12 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
         assert_eq!(input.len(), output.len());
         in_pieces(output, watch, |piece, output| {
-            simd::run(self.instructions, UnaryPiece { op, input: &input[piece], output });
+            let input = &input[piece];
+            if op.is_function() {
+                functions::unary(self.instructions, op, input, output);
+            } else {
+                simd::run(self.instructions, UnaryPiece { op, input, output });
+            }
         })
     }
 
@@ -109,7 +115,8 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         let sides = [Side::new(0, first, expansion)?, Side::new(1, second, expansion)?];
         let size = expansion.size();
         in_pieces(output, watch, |piece, output| {
-            simd::run(self.instructions, BinaryPiece { op, sides, size, at: piece.start, output });
+            let instructions = self.instructions;
+            simd::run(instructions, BinaryPiece { op, instructions, sides, size, at: piece.start, output });
         })
     }
 

@@ -4,6 +4,7 @@
 //! once, and sums are added in an order that is part of the contract ([`Reduction`]). Only the payload of a NaN is left
 //! open.
 
+mod elementary;
 mod expansion;
 mod operations;
 mod order;

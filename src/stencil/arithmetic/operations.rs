@@ -1,6 +1,7 @@
 //! What is done with each element by itself, or with two.
 
 use crate::stencil::Real;
+use crate::stencil::functions::{Reach, Scalar};
 
 /// The largest whole power, either way.
 pub const MAX_POWER: i32 = 16;
@@ -41,6 +42,37 @@ pub enum Unary {
     /// A whole power from -[`MAX_POWER`] to [`MAX_POWER`]: products from the left, `((x x) x) x`, each rounded once; 1
     /// for the power 0, and 1 divided by the positive power for a negative one.
     Power(i32),
+    /// e to the power of the element. This and those below are the elementary functions of
+    /// [`functions`](crate::stencil::functions): computed in double, and rounded once to single where that is the class.
+    Exp,
+    /// The natural logarithm; NaN of a negative number.
+    Log,
+    /// The logarithm to the base 2.
+    Log2,
+    /// The logarithm to the base 10.
+    Log10,
+    /// `log (1 + x)`; NaN below -1.
+    Log1p,
+    /// `e^x - 1`.
+    Expm1,
+    /// The sine of an angle in radians.
+    Sin,
+    /// The cosine.
+    Cos,
+    /// The tangent.
+    Tan,
+    /// The arc sine; NaN beyond 1.
+    Asin,
+    /// The arc cosine; NaN beyond 1.
+    Acos,
+    /// The arc tangent.
+    Atan,
+    /// The hyperbolic sine.
+    Sinh,
+    /// The hyperbolic cosine.
+    Cosh,
+    /// The hyperbolic tangent.
+    Tanh,
 }
 
 /// What is done with two elements. Comparisons and logic give 1 for true, 0 for false.
@@ -85,6 +117,12 @@ pub enum Binary {
     Mod,
     /// What is left of a division rounded to zero, with the sign of `a`: `a - b fix (a / b)`, and NaN where `b` is a zero.
     Rem,
+    /// The angle of the point (`b`, `a`), from -pi to pi: an elementary function, as the two below.
+    Atan2,
+    /// `sqrt (a^2 + b^2)`, infinite where one of them is.
+    Hypot,
+    /// `a` to the power of `b`: what C's `pow` says, but NaN for a negative `a` and a `b` that is no whole number.
+    RaisedTo,
 }
 
 impl Unary {
@@ -114,6 +152,7 @@ impl Unary {
                     _ => T::ONE.over(power),
                 }
             }
+            function => T::from_f64(function.on(&mut Scalar, x.to_f64(), Reach::Everything)),
         }
     }
 }
@@ -179,6 +218,7 @@ impl Binary {
             Binary::Xor => truth((a != zero) != (b != zero)),
             Binary::Mod => remainder(a, b, b, a, T::rounded_down),
             Binary::Rem => remainder(a, b, a, T::from_f64(f64::NAN), T::rounded_to_zero),
+            function => T::from_f64(function.on(&mut Scalar, [a.to_f64(), b.to_f64()])),
         }
     }
 }

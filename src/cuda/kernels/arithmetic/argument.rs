@@ -1,10 +1,12 @@
 //! The operands of the kernels for arithmetic, and what they call the operations.
 
+use std::fmt::Debug;
+
 use cudarc::driver::sys;
 
 use super::super::super::Element;
 use crate::cuda::arguments::{BinaryOp, ReductionOp, UnaryOp};
-use crate::stencil::{Binary, Reduction, Unary};
+use crate::stencil::{Binary, Error, Reduction, Unary};
 
 /// An operand on the device.
 #[derive(Debug, Clone, Copy)]
@@ -23,9 +25,17 @@ impl<T: Element> On<T> {
     }
 }
 
+/// Why an elementary function has no number: no kernel of the archive computes it.
+fn no_kernel(op: impl Debug) -> Error {
+    Error::Internal(format!("{op:?} has no kernel of its own: it goes through a program."))
+}
+
 /// The number of an operation, and its exponent.
-pub(super) fn unary(op: Unary) -> (u32, i32) {
-    match op {
+///
+/// # Errors
+/// `Internal`, of an elementary function.
+pub(super) fn unary(op: Unary) -> Result<(u32, i32), Error> {
+    Ok(match op {
         Unary::Negate => (UnaryOp::NEGATE, 0),
         Unary::Abs => (UnaryOp::ABS, 0),
         Unary::Sqrt => (UnaryOp::SQRT, 0),
@@ -38,11 +48,16 @@ pub(super) fn unary(op: Unary) -> (u32, i32) {
         Unary::Sign => (UnaryOp::SIGN, 0),
         Unary::Saturate { .. } => (UnaryOp::SATURATE, 0),
         Unary::Power(exponent) => (UnaryOp::POWER, exponent),
-    }
+        function => return Err(no_kernel(function)),
+    })
 }
 
-pub(super) fn binary(op: Binary) -> u32 {
-    match op {
+/// The number of an operation.
+///
+/// # Errors
+/// `Internal`, of an elementary function.
+pub(super) fn binary(op: Binary) -> Result<u32, Error> {
+    Ok(match op {
         Binary::Add => BinaryOp::ADD,
         Binary::Subtract => BinaryOp::SUBTRACT,
         Binary::Multiply => BinaryOp::MULTIPLY,
@@ -60,7 +75,8 @@ pub(super) fn binary(op: Binary) -> u32 {
         Binary::Xor => BinaryOp::XOR,
         Binary::Mod => BinaryOp::MOD,
         Binary::Rem => BinaryOp::REM,
-    }
+        function => return Err(no_kernel(function)),
+    })
 }
 
 pub(super) fn reduction(op: Reduction) -> u32 {

@@ -112,7 +112,7 @@ impl<T: Element> ArithmeticKernels<T> {
             Unary::Saturate { low, high } => [low, high].map(|bound| T::from_f64(bound as f64).to_f64()),
             _ => [0.0; 2],
         };
-        let (op, exponent) = unary(op);
+        let (op, exponent) = unary(op)?;
         let backwards = self.backwards();
         let argument = UnaryArgument { from, to, count: count as u64, op, exponent, backwards, unused: 0, bounds };
         // SAFETY: as the caller says.
@@ -169,7 +169,7 @@ impl<T: Element> ArithmeticKernels<T> {
             to,
             count: count as u64,
             scalar: parts.map(|(_, value)| value),
-            op: binary(op),
+            op: binary(op)?,
             backwards: self.backwards(),
         };
         // SAFETY: as the caller says.
@@ -225,7 +225,7 @@ impl<T: Element> ArithmeticKernels<T> {
             to,
             scalar: parts.map(|(_, value)| value),
             walk,
-            op: binary(op),
+            op: binary(op)?,
             unused: 0,
         };
         let (kernel, blocks) = walk.way([c"arithmetic_expanded_flat", c"arithmetic_expanded_rows"], self.anywhere);

@@ -1,0 +1,88 @@
+//! The elementary functions, in blocks of doubles that stay in the cache. Arrays of singles go through such a block, too:
+//! so each function is compiled once for an instruction set.
+
+use crate::cpu::simd::{self, Instructions, Loops};
+use crate::stencil::functions::{MODERATE, Reach, Scalar};
+use crate::stencil::{Binary, Real, Unary};
+
+/// Elements of a block.
+const BLOCK: usize = 1024;
+
+/// A function of each number of a block, in its place.
+struct UnaryBlock<'a> {
+    op: Unary,
+    numbers: &'a mut [f64],
+}
+
+impl Loops for UnaryBlock<'_> {
+    #[inline(always)]
+    fn run(self) {
+        // The steps that reduce huge angles take most of the time, and can hardly be done in vectors.
+        let is_huge = |angle: f64| angle.abs() > MODERATE && angle.abs() < f64::INFINITY;
+        if matches!(self.op, Unary::Sin | Unary::Cos | Unary::Tan)
+            && !self.numbers.iter().fold(false, |huge, &angle| huge | is_huge(angle))
+        {
+            settled!(self.op, Unary { Sin, Cos, Tan }, OP => {
+                self.numbers.iter_mut().for_each(|x| *x = OP.on(&mut Scalar, *x, Reach::Moderate));
+            });
+            return;
+        }
+        settled!(
+            self.op,
+            Unary { Exp, Log, Log2, Log10, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh },
+            OP => self.numbers.iter_mut().for_each(|x| *x = OP.on(&mut Scalar, *x, Reach::Everything))
+        );
+    }
+}
+
+/// A function of the numbers of two blocks, in the place of the first.
+struct BinaryBlocks<'a> {
+    op: Binary,
+    first: &'a mut [f64],
+    second: &'a [f64],
+}
+
+impl Loops for BinaryBlocks<'_> {
+    #[inline(always)]
+    fn run(self) {
+        settled!(self.op, Binary { Atan2, Hypot, RaisedTo }, OP => {
+            for (a, &b) in self.first.iter_mut().zip(self.second) {
+                *a = OP.on(&mut Scalar, [*a, b]);
+            }
+        });
+    }
+}
+
+/// A block of doubles, the first of them these numbers.
+struct Block([f64; BLOCK]);
+
+impl Block {
+    #[inline(always)]
+    fn filled<T: Real>(&mut self, from: &[T]) -> &mut [f64] {
+        let numbers = &mut self.0[..from.len()];
+        numbers.iter_mut().zip(from).for_each(|(number, from)| *number = from.to_f64());
+        numbers
+    }
+}
+
+/// A function of every element.
+pub(super) fn unary<T: Real>(instructions: Instructions, op: Unary, input: &[T], output: &mut [T]) {
+    let mut block = Block([0.0; BLOCK]);
+    for (output, input) in output.chunks_mut(BLOCK).zip(input.chunks(BLOCK)) {
+        let numbers = block.filled(input);
+        simd::run(instructions, UnaryBlock { op, numbers });
+        output.iter_mut().zip(numbers).for_each(|(output, &mut number)| *output = T::from_f64(number));
+    }
+}
+
+/// A function of every two elements.
+pub(super) fn binary<T: Real>(instructions: Instructions, op: Binary, inputs: [&[T]; 2], output: &mut [T]) {
+    let mut blocks = [0, 1].map(|_| Block([0.0; BLOCK]));
+    let [first, second] = &mut blocks;
+    let [a, b] = inputs.map(|input| input.chunks(BLOCK));
+    for (output, (a, b)) in output.chunks_mut(BLOCK).zip(a.zip(b)) {
+        let (first, second) = (first.filled(a), second.filled(b));
+        simd::run(instructions, BinaryBlocks { op, first, second });
+        output.iter_mut().zip(first).for_each(|(output, &mut number)| *output = T::from_f64(number));
+    }
+}
