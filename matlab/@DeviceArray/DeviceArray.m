@@ -29,8 +29,9 @@ classdef DeviceArray < handle
 %   What there is ("help @DeviceArray/NAME" tells more, in MATLAB "help
 %   DeviceArray/NAME"); one operand of two may be an ordinary array, and sizes
 %   and classes of results are the host's
-%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt (NaN of negative
-%     numbers), u .^ k with a whole number k from -16 to 16
+%     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, abs
+%     sqrt, exp, log, log2, log10, expm1, log1p, sin, cos, tan, asin, acos, atan,
+%     sinh, cosh, tanh, atan2, hypot
 %     s * u, u * s, u / s, s \ u with a scalar s
 %     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values
@@ -61,7 +62,8 @@ classdef DeviceArray < handle
 %     "if (u)" and "while (u)" want one truth value: write if (all (u(:) > 0)).
 %     A condition that is a DeviceArray is an error; but where Octave has no
 %     library for its version, it takes any object for false.
-%     There is no complex array. To & and | NaN is no zero, and no error.
+%     There is no complex array: what would be complex is NaN, as sqrt (-1),
+%     log (-1), acos (2) and (-8) .^ (1/3). To & and | NaN is no zero, and no error.
 %     A row of numbers below or above U wants brackets: [u; [1 2 3]].
 %     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
 %     values.
@@ -185,18 +187,13 @@ classdef DeviceArray < handle
       end
     end
 
-    % u .^ k  With a whole number k from -16 to 16, on the device. As the host has it, a
+    % u .^ v  Element by element; NaN where the power is complex. As the host has it, a
     % number of class single makes the result single.
     function c = power (a, k)
-      if ~isa (k, 'DeviceArray') && (isfloat (k) || islogical (k)) && isscalar (k) && k == fix (k) && abs (k) <= 16
-        if isa (k, 'single') && ~isinteger (a)
-          a = single (a);
-        end
-        c = DeviceArray_CUDA ('power', a, double (k));
-      else
-        refuse ('.^ but with one whole number from -16 to 16', 'gather (u) .^ k', ...
-                'For .^ 0.5 use SQRT. ');
+      if isa (k, 'single') && isscalar (k) && isa (a, 'DeviceArray') && ~isinteger (a)
+        a = single (a);
       end
+      c = DeviceArray_CUDA ('power', a, k);
     end
 
     function varargout = mpower (varargin) %#ok<STOUT>
@@ -253,6 +250,51 @@ classdef DeviceArray < handle
 
     % sqrt (u)  Square roots, on the device; NaN of negative numbers.
     function c = sqrt (a), c = DeviceArray_CUDA ('sqrt', a); end
+
+    % exp (u)  Powers of e.
+    function c = exp (a), c = DeviceArray_CUDA ('exp', a); end
+
+    % expm1 (u)  exp (u) - 1, accurate for small numbers.
+    function c = expm1 (a), c = DeviceArray_CUDA ('expm1', a); end
+
+    % log (u)  Natural logarithms; NaN of negative numbers.
+    function c = log (a), c = DeviceArray_CUDA ('log', a); end
+
+    % log2 (u)  Logarithms to the base 2; NaN of negative numbers.
+    function c = log2 (a), c = DeviceArray_CUDA ('log2', a); end
+
+    % log10 (u)  Logarithms to the base 10; NaN of negative numbers.
+    function c = log10 (a), c = DeviceArray_CUDA ('log10', a); end
+
+    % log1p (u)  log (1 + u), accurate for small numbers; NaN below -1.
+    function c = log1p (a), c = DeviceArray_CUDA ('log1p', a); end
+
+    % sin (u)  Sines of angles in radians.
+    function c = sin (a), c = DeviceArray_CUDA ('sin', a); end
+
+    % cos (u)  Cosines of angles in radians.
+    function c = cos (a), c = DeviceArray_CUDA ('cos', a); end
+
+    % tan (u)  Tangents of angles in radians.
+    function c = tan (a), c = DeviceArray_CUDA ('tan', a); end
+
+    % asin (u)  Arc sines; NaN beyond 1.
+    function c = asin (a), c = DeviceArray_CUDA ('asin', a); end
+
+    % acos (u)  Arc cosines; NaN beyond 1.
+    function c = acos (a), c = DeviceArray_CUDA ('acos', a); end
+
+    % atan (u)  Arc tangents.
+    function c = atan (a), c = DeviceArray_CUDA ('atan', a); end
+
+    % sinh (u)  Hyperbolic sines.
+    function c = sinh (a), c = DeviceArray_CUDA ('sinh', a); end
+
+    % cosh (u)  Hyperbolic cosines.
+    function c = cosh (a), c = DeviceArray_CUDA ('cosh', a); end
+
+    % tanh (u)  Hyperbolic tangents.
+    function c = tanh (a), c = DeviceArray_CUDA ('tanh', a); end
 
     % floor (u)  Whole numbers, downwards.
     function c = floor (a), c = DeviceArray_CUDA ('floor', a); end
@@ -462,22 +504,6 @@ classdef DeviceArray < handle
   end
 
   methods
-    function varargout = exp (varargin), refuse ('exp'); end
-    function varargout = expm1 (varargin), refuse ('expm1'); end
-    function varargout = log (varargin), refuse ('log'); end
-    function varargout = log2 (varargin), refuse ('log2'); end
-    function varargout = log10 (varargin), refuse ('log10'); end
-    function varargout = log1p (varargin), refuse ('log1p'); end
-    function varargout = sin (varargin), refuse ('sin'); end
-    function varargout = cos (varargin), refuse ('cos'); end
-    function varargout = tan (varargin), refuse ('tan'); end
-    function varargout = asin (varargin), refuse ('asin'); end
-    function varargout = acos (varargin), refuse ('acos'); end
-    function varargout = atan (varargin), refuse ('atan'); end
-    function varargout = atan2 (varargin), refuse ('atan2', 'atan2 (gather (u), gather (v))'); end
-    function varargout = sinh (varargin), refuse ('sinh'); end
-    function varargout = cosh (varargin), refuse ('cosh'); end
-    function varargout = tanh (varargin), refuse ('tanh'); end
     function varargout = plot (varargin), refuse ('plot'); end
     function varargout = num2str (varargin), refuse ('num2str'); end
     function varargout = mat2str (varargin), refuse ('mat2str'); end
@@ -548,4 +574,4 @@ end
 %! v = u;
 %! u(2) = 7;
 %! assert ({gather(u), gather(v)}, {[0 7 0], [0 0 0]});
-%!error id=DeviceArray:unsupported exp (DeviceArray (1))
+%!error id=DeviceArray:unsupported DeviceArray ([1 2]) ^ 2

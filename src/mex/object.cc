@@ -277,6 +277,21 @@ public:
             case umap_round: verb = "round"; break;
             case umap_fix: verb = "fix"; break;
             case umap_signum: verb = "sign"; break;
+            case umap_exp: verb = "exp"; break;
+            case umap_expm1: verb = "expm1"; break;
+            case umap_log: verb = "log"; break;
+            case umap_log2: verb = "log2"; break;
+            case umap_log10: verb = "log10"; break;
+            case umap_log1p: verb = "log1p"; break;
+            case umap_sin: verb = "sin"; break;
+            case umap_cos: verb = "cos"; break;
+            case umap_tan: verb = "tan"; break;
+            case umap_asin: verb = "asin"; break;
+            case umap_acos: verb = "acos"; break;
+            case umap_atan: verb = "atan"; break;
+            case umap_sinh: verb = "sinh"; break;
+            case umap_cosh: verb = "cosh"; break;
+            case umap_tanh: verb = "tanh"; break;
             case umap_real:
             case umap_conj: return +self();
             default: {
@@ -448,8 +463,9 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     if (b.is_int64_type() || b.is_uint64_type())
         error_with_id("DeviceArray:dataType", "Integers of 64 bits are no operand of a DeviceArray: %s.",
                       b.class_name().c_str());
-    if (OPERATOR.op == octave_value::op_el_pow && b.is_single_type() && !own_array(value_of(a))->is_of_integers()) {
-        // The verb takes a number, and the result is single, as the host has it.
+    const device_array* own = own_array(value_of(a));
+    if (OPERATOR.op == octave_value::op_el_pow && own && !own->is_of_integers() && b.is_single_type() && behind) {
+        // Beside a number the verb keeps the array's class, and the result is single, as the host has it.
         octave_value_list inputs(value_of(a).as_single());
         return ask_one(OPERATOR.verb, inputs.append(value_of(b)));
     }

@@ -23,6 +23,9 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
         Binary::Max => "max",
         Binary::Mod => "mod",
         Binary::Rem => "rem",
+        Binary::RaisedTo => ".^",
+        Binary::Atan2 => return of_plane("atan2", [a.class, b.class]),
+        Binary::Hypot => return of_plane("hypot", [a.class, b.class]),
         // Comparisons of integers with other numbers are exact in double; so are all others in the class of their
         // numbers.
         _ => {
@@ -46,6 +49,19 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
         }
     }
     let class = class::of_arithmetic(name, [a.class, b.class])?;
+    Ok((class, class))
+}
+
+/// Of a function of coordinates: it has no integers, so they become double, or single beside such.
+///
+/// # Errors
+/// `dataType`, for truth values.
+fn of_plane(name: &str, classes: [Class; 2]) -> Result<(Class, Class), Error> {
+    if classes.contains(&Class::Logical) {
+        let text = format!("{name}: wrong type argument 'logical': convert it first, double (u).");
+        return Err(Error::new("dataType", text));
+    }
+    let class = if classes.contains(&Class::Single) { Class::Single } else { Class::Double };
     Ok((class, class))
 }
 

@@ -52,7 +52,7 @@ pub(super) enum Each {
 fn class_of(op: Each, class: Class) -> Class {
     match op {
         Each::Op(Unary::Not | Unary::IsNan) | Each::ToInfinity(_) => Class::Logical,
-        Each::Op(Unary::Sqrt) if is_integer(class) => Class::Double,
+        Each::Op(op) if is_integer(class) && (op == Unary::Sqrt || op.is_function()) => Class::Double,
         _ if class == Class::Logical => Class::Double,
         _ => class,
     }

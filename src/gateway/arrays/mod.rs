@@ -23,6 +23,7 @@ use super::store::{self, Home, StoredArray};
 use super::{check_outputs_up_to, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
 use crate::stencil::{Binary, Extreme, MAX_POWER, Reduction, Scan, Unary};
+use class::is_integer;
 pub(super) use class::{in_class_of_host, round};
 use elements::Each;
 pub(super) use run::{Engines, Number};
@@ -90,7 +91,7 @@ enum Verb {
 const MOST_STATES: usize = 64;
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 82] = [
+const VERBS: [(&str, Verb); 99] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -118,6 +119,23 @@ const VERBS: [(&str, Verb); 82] = [
     ("round", Verb::Each(Each::Op(Unary::Round))),
     ("fix", Verb::Each(Each::Op(Unary::Fix))),
     ("sign", Verb::Each(Each::Op(Unary::Sign))),
+    ("exp", Verb::Each(Each::Op(Unary::Exp))),
+    ("log", Verb::Each(Each::Op(Unary::Log))),
+    ("log2", Verb::Each(Each::Op(Unary::Log2))),
+    ("log10", Verb::Each(Each::Op(Unary::Log10))),
+    ("log1p", Verb::Each(Each::Op(Unary::Log1p))),
+    ("expm1", Verb::Each(Each::Op(Unary::Expm1))),
+    ("sin", Verb::Each(Each::Op(Unary::Sin))),
+    ("cos", Verb::Each(Each::Op(Unary::Cos))),
+    ("tan", Verb::Each(Each::Op(Unary::Tan))),
+    ("asin", Verb::Each(Each::Op(Unary::Asin))),
+    ("acos", Verb::Each(Each::Op(Unary::Acos))),
+    ("atan", Verb::Each(Each::Op(Unary::Atan))),
+    ("sinh", Verb::Each(Each::Op(Unary::Sinh))),
+    ("cosh", Verb::Each(Each::Op(Unary::Cosh))),
+    ("tanh", Verb::Each(Each::Op(Unary::Tanh))),
+    ("atan2", Verb::Binary(Binary::Atan2)),
+    ("hypot", Verb::Binary(Binary::Hypot)),
     ("xor", Verb::Binary(Binary::Xor)),
     ("mod", Verb::Binary(Binary::Mod)),
     ("rem", Verb::Binary(Binary::Rem)),
@@ -248,20 +266,10 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Diff, [array, order, dim]) => shape::diff(held(array)?, order, dim),
         (Verb::Resize, [array, sizes]) => shape::resize(held(array)?, sizes),
         (Verb::Each(op), [array]) => elements::unary(held(array)?, op),
-        (Verb::Power, [array, exponent]) => {
-            let wrong = || {
-                Error::new(
-                    "unsupported",
-                    format!(
-                        "{exponent} is no power that a DeviceArray has: whole numbers from -{MAX_POWER} to \
-                         {MAX_POWER} are; gather the array for others."
-                    ),
-                )
-            };
-            let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= f64::from(MAX_POWER);
-            let value = exponent.scalar().filter(whole).ok_or_else(wrong)?;
-            elements::unary(held(array)?, Each::Op(Unary::Power(value as i32)))
-        }
+        (Verb::Power, [base, exponent]) => match (StoredArray::of(base)?, whole_power(exponent)) {
+            (Some(array), Some(power)) => elements::unary(array, Each::Op(Unary::Power(power))),
+            _ => combine::binary(Binary::RaisedTo, [base, exponent]),
+        },
         (Verb::Binary(op), [a, b]) => combine::binary(op, [a, b]),
         (Verb::Reduce(op), [array, dim]) => reduce::reduce(held(array)?, op, dim),
         (Verb::Extreme(_, which), [array, dim]) if call.outputs > 1 => order::extremes(held(array)?, which, dim),
@@ -279,6 +287,12 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Run, [step, times, arguments @ ..]) => steps::run(step, times, arguments),
         _ => Err(few()),
     }
+}
+
+/// A power that is made of products: an ordinary whole number, of no class of integers.
+fn whole_power(exponent: &Argument) -> Option<i32> {
+    let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= f64::from(MAX_POWER);
+    exponent.scalar().filter(|value| whole(value) && !is_integer(exponent.class())).map(|value| value as i32)
 }
 
 /// The hosts' classes of numbers, which may be taken for an option.

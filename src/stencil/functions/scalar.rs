@@ -6,6 +6,15 @@ use super::Machine;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scalar;
 
+/// The nearest whole number, ties to even: below 2 to 52 the sum has no bits behind the point. There are machines without
+/// an instruction for it.
+#[inline(always)]
+fn nearest(a: f64) -> f64 {
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let nearest = (a.abs() + WHOLE) - WHOLE;
+    if a.abs() < WHOLE { nearest.copysign(a) } else { a }
+}
+
 macro_rules! operations {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $body:expr;)*) => {
         $(#[inline(always)]
@@ -31,7 +40,7 @@ impl Machine for Scalar {
         sqrt(a: f64) -> f64 = a.sqrt();
         neg(a: f64) -> f64 = -a;
         abs(a: f64) -> f64 = a.abs();
-        nearest(a: f64) -> f64 = a.round_ties_even();
+        nearest(a: f64) -> f64 = nearest(a);
         bits(a: f64) -> u64 = a.to_bits();
         of_bits(a: u64) -> f64 = f64::from_bits(a);
         wadd(a: u64, b: u64) -> u64 = a.wrapping_add(b);
