@@ -23,14 +23,18 @@ impl Loops for UnaryBlock<'_> {
             && !self.numbers.iter().fold(false, |huge, &angle| huge | is_huge(angle))
         {
             settled!(self.op, Unary { Sin, Cos, Tan }, OP => {
-                self.numbers.iter_mut().for_each(|x| *x = OP.on(&mut Scalar, *x, Reach::Moderate));
+                for x in self.numbers {
+                    *x = OP.on(&mut Scalar, *x, Reach::Moderate);
+                }
             });
             return;
         }
         settled!(
             self.op,
             Unary { Exp, Log, Log2, Log10, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh },
-            OP => self.numbers.iter_mut().for_each(|x| *x = OP.on(&mut Scalar, *x, Reach::Everything))
+            OP => for x in self.numbers {
+                *x = OP.on(&mut Scalar, *x, Reach::Everything);
+            }
         );
     }
 }

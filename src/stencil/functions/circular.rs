@@ -4,9 +4,10 @@
 //! three doubles. Beyond, as Payne and Hanek (1983) found, only some bits of 2/pi matter: those before are of multiples
 //! of 4, those behind are too small. 192 bits are enough: no double comes nearer to a multiple of pi/2 than 2 to -62.
 
-use super::{
-    Machine, Pair, SHIFTER, SIGN, fast_two_sum, minus_product, polynomial, quotient, sign_of, two_product, two_sum,
-    with_sign,
+use super::machine::Machine;
+use super::steps::{
+    Pair, SHIFTER, SIGN, fast_two_sum, minus_product, normal, numbers, polynomial, quotient, select_pair, sign_of,
+    two_product, two_sum, with_sign,
 };
 
 /// Up to here, 2 to 40, arguments are reduced without the bits of 2/pi.
@@ -96,9 +97,7 @@ fn reduced<M: Machine>(m: &mut M, a: M::Number, reach: Reach) -> Reduced<M> {
     let large = m.select(is_large, a, bound);
     let large = reduced_large(m, large);
     let count = m.wselect(is_large, large.count, moderate.count);
-    let r = m.select(is_large, large.r.0, moderate.r.0);
-    let rest = m.select(is_large, large.r.1, moderate.r.1);
-    Reduced { count, r: (r, rest) }
+    Reduced { count, r: select_pair(m, is_large, large.r, moderate.r) }
 }
 
 /// Reduces a number up to [`MODERATE`]. The first difference is exact.
@@ -107,7 +106,8 @@ fn reduced_moderate<M: Machine>(m: &mut M, a: M::Number) -> Reduced<M> {
     let (per, shifter) = (m.number(std::f64::consts::FRAC_2_PI), m.number(SHIFTER));
     let shifted = m.fma(a, per, shifter);
     let count = m.sub(shifted, shifter);
-    let [first, second, third] = HALF_PI.map(|part| m.number(part));
+    let (first, second) = numbers(m, [HALF_PI[0], HALF_PI[1]]);
+    let third = m.number(HALF_PI[2]);
     let exact = minus_product(m, count, first, a);
     let (product, product_error) = two_product(m, count, second);
     let minus = m.neg(product);
@@ -138,12 +138,14 @@ fn reduced_large<M: Machine>(m: &mut M, a: M::Number) -> Reduced<M> {
         *word = m.word(&TWO_OVER_PI, at);
         at = m.wadd(at, one);
     }
-    let [first, second, third] = [0, 1, 2].map(|i| {
+    let mut aligned = [word; 3];
+    for i in 0..3 {
         let high = m.shl_by(words[i], left);
         let low = m.shr(words[i + 1], 1);
         let low = m.shr_by(low, right);
-        m.wor(high, low)
-    });
+        aligned[i] = m.wor(high, low);
+    }
+    let [first, second, third] = aligned;
     // 128 bits of the product, of which the first two count the multiples of pi/2.
     let high = m.wmul(mantissa, first);
     let carried = m.wmulhi(mantissa, second);
@@ -153,11 +155,22 @@ fn reduced_large<M: Machine>(m: &mut M, a: M::Number) -> Reduced<M> {
     let low = m.wadd(low, carried);
     // Without signs, the sum is smaller than what was added where it did not go into 64 bits.
     let sign = m.whole(SIGN);
-    let [sum, added] = [low, carried].map(|whole| m.wxor(whole, sign));
+    let (sum, added) = (m.wxor(low, sign), m.wxor(carried, sign));
     let overflows = m.wless(sum, added);
     let more = m.wadd(high, one);
     let high = m.wselect(overflows, more, high);
     in_radians(m, high, low)
+}
+
+/// `part`, of up to 32 bits, times 2 to the power of `lowest`, less `taken`. Its bits are made the low ones of a power of
+/// two, which is subtracted.
+#[inline(always)]
+fn placed<M: Machine>(m: &mut M, part: M::Whole, lowest: i64, taken: f64) -> M::Number {
+    let origin = (1023 + 52 + lowest) << 52;
+    let bits = m.whole(origin);
+    let bits = m.wor(part, bits);
+    let (number, origin) = (m.of_bits(bits), m.number(f64::from_bits(origin as u64) + taken));
+    m.sub(number, origin)
 }
 
 /// An angle in quarters of a turn: its 128 bits, of which two stand before the point.
@@ -170,21 +183,15 @@ fn in_radians<M: Machine>(m: &mut M, high: M::Whole, low: M::Whole) -> Reduced<M
     let (mask, part) = (m.whole((1 << 62) - 1), m.whole((1 << 32) - 1));
     let left = m.wand(shifted, mask);
     let parts = [m.shr(left, 32), m.wand(left, part), m.shr(low, 32), m.wand(low, part)];
-    // The bits of a part are made the low ones of a power of two, which is subtracted.
-    let places = [(-30, 0.5), (-62, 0.0), (-94, 0.0), (-126, 0.0)];
-    let [first, second, third, fourth] = std::array::from_fn(|i| {
-        let (lowest, more) = places[i];
-        let origin = f64::from_bits(((1023 + 52 + lowest) as u64) << 52);
-        let bits = m.whole(origin.to_bits() as i64);
-        let bits = m.wor(parts[i], bits);
-        let (number, origin) = (m.of_bits(bits), m.number(origin + more));
-        m.sub(number, origin)
-    });
+    let first = placed(m, parts[0], -30, 0.5);
+    let second = placed(m, parts[1], -62, 0.0);
+    let third = placed(m, parts[2], -94, 0.0);
+    let fourth = placed(m, parts[3], -126, 0.0);
     let (sum, error) = fast_two_sum(m, first, second);
     let (sum, other_error) = fast_two_sum(m, sum, third);
     let rest = m.add(other_error, fourth);
     let rest = m.add(error, rest);
-    let [first, second, _] = HALF_PI.map(|part| m.number(part));
+    let (first, second) = numbers(m, [HALF_PI[0], HALF_PI[1]]);
     let (r, error) = two_product(m, sum, first);
     let error = m.fma(sum, second, error);
     Reduced { count, r: (r, m.fma(rest, first, error)) }
@@ -229,8 +236,8 @@ fn sine_and_cosine<M: Machine>(m: &mut M, r: Pair<M>) -> [Pair<M>; 2] {
 /// The sine after `count` quarters of a turn, its sign flipped as `sign` says.
 #[inline(always)]
 fn turned<M: Machine>(m: &mut M, count: M::Whole, r: Pair<M>, sign: M::Whole) -> M::Number {
-    let results = sine_and_cosine(m, r);
-    let [sine, cosine] = results.map(|(first, rest)| m.add(first, rest));
+    let [sine, cosine] = sine_and_cosine(m, r);
+    let (sine, cosine) = (m.add(sine.0, sine.1), m.add(cosine.0, cosine.1));
     let (zero, one, two) = (m.whole(0), m.whole(1), m.whole(2));
     let odd = m.wand(count, one);
     let is_even = m.wequal(odd, zero);
@@ -264,13 +271,13 @@ pub fn cos<M: Machine>(m: &mut M, x: M::Number, reach: Reach) -> M::Number {
 pub fn tan<M: Machine>(m: &mut M, x: M::Number, reach: Reach) -> M::Number {
     let (a, sign) = (m.abs(x), sign_of(m, x));
     let Reduced { count, r } = reduced(m, a, reach);
-    let results = sine_and_cosine(m, r);
-    let [sine, cosine] = results.map(|(first, rest)| fast_two_sum(m, first, rest));
+    let [sine, cosine] = sine_and_cosine(m, r);
+    let (sine, cosine) = (normal(m, sine), normal(m, cosine));
     let (zero, one) = (m.whole(0), m.whole(1));
     let odd = m.wand(count, one);
     let is_even = m.wequal(odd, zero);
-    let over = (m.select(is_even, sine.0, cosine.0), m.select(is_even, sine.1, cosine.1));
-    let under = (m.select(is_even, cosine.0, sine.0), m.select(is_even, cosine.1, sine.1));
+    let over = select_pair(m, is_even, sine, cosine);
+    let under = select_pair(m, is_even, cosine, sine);
     let (first, rest) = quotient(m, over, under);
     let result = m.add(first, rest);
     let flip = m.shl(count, 63);

@@ -2,9 +2,10 @@
 //!
 //! `x = k log 2 + r` with a whole `k` and `|r| <= log 2 / 2`; then `e^x = 2^k e^r`, and `e^r` is 1 + r + r^2/2 + r^3 E(r).
 
-use super::{
-    Machine, SHIFTER, SHIFTER_BITS, at_least, at_most, fast_two_sum, minus_product, polynomial, scaled, two_product,
-    two_sum,
+use super::machine::Machine;
+use super::steps::{
+    SHIFTER, SHIFTER_BITS, at_least, at_most, fast_two_sum, minus_product, numbers, polynomial, power_of_two, scaled,
+    two_product, two_sum,
 };
 
 /// log 2 as a sum. The first has 42 bits: its product with a whole number of 11 is exact.
@@ -42,7 +43,7 @@ pub(super) fn reduced<M: Machine>(m: &mut M, x: M::Number, rest: Option<M::Numbe
     let count = m.sub(shifted, shifter);
     let (bits, shifter_bits) = (m.bits(shifted), m.whole(SHIFTER_BITS));
     let whole = m.wsub(bits, shifter_bits);
-    let [high, low] = LN2.map(|part| m.number(part));
+    let (high, low) = numbers(m, LN2);
     let exact = minus_product(m, count, high, x);
     let tail = match rest {
         None => {
@@ -89,8 +90,7 @@ pub fn expm1<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let (bound, bias) = (m.number(100.0), m.whole(1023));
     let seen = m.less(count, bound);
     let exponent = m.wsub(bias, whole);
-    let bits = m.shl(exponent, 52);
-    let inverse = m.of_bits(bits);
+    let inverse = power_of_two(m, exponent);
     let inverse = m.select(seen, inverse, zero);
     // 1 - 2^-k as a sum; it is not smaller than r, or zero.
     let minus = m.neg(inverse);

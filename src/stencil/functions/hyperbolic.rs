@@ -4,8 +4,10 @@
 //! series. The functions are their sum, their difference, and the quotient of these.
 
 use super::exponential::{Reduced, reduced};
-use super::{
-    Machine, Pair, at_most, fast_two_sum, minus_product, polynomial, quotient, scaled, sign_of, two_product, with_sign,
+use super::machine::Machine;
+use super::steps::{
+    Pair, at_most, fast_two_sum, minus_product, normal, polynomial, power_of_two, quotient, scaled, sign_of,
+    two_product, with_sign,
 };
 
 /// `(cosh r - 1 - r^2 / 2) / r^4` in r^2, for |r| up to log 2 / 2: degree 4, error 2 to -65.3.
@@ -59,8 +61,7 @@ fn powers<M: Machine>(m: &mut M, a: M::Number) -> Powers<M> {
     let seen = m.less(count, bound);
     let twice = m.shl(whole, 1);
     let exponent = m.wsub(bias, twice);
-    let bits = m.shl(exponent, 52);
-    let factor = m.of_bits(bits);
+    let factor = power_of_two(m, exponent);
     let factor = m.select(seen, factor, zero);
     let down = (m.mul(down, factor), m.mul(down_rest, factor));
     Powers { whole, up: (up, up_rest), down }
@@ -119,7 +120,7 @@ pub fn tanh<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let a = at_most(m, a, 22.0);
     let powers = powers(m, a);
     let (over, under) = (difference(m, &powers), sum(m, &powers));
-    let [over, under] = [over, under].map(|(first, rest)| fast_two_sum(m, first, rest));
+    let (over, under) = (normal(m, over), normal(m, under));
     let (first, rest) = quotient(m, over, under);
     let result = m.add(first, rest);
     with_sign(m, result, sign)

@@ -3,7 +3,8 @@
 //! Up to 1/2, `asin t = t + t^3 A(t^2)`. Beyond, `asin x = pi/2 - 2 asin t` with `t = sqrt ((1 - x) / 2)`, whose rounding
 //! error counts, too.
 
-use super::{Machine, Pair, fast_two_sum, minus_product, polynomial, sign_of, with_sign};
+use super::machine::Machine;
+use super::steps::{Pair, fast_two_sum, minus_product, numbers, polynomial, sign_of, with_sign};
 
 /// pi/2 as a sum of two doubles.
 const HALF_PI: [f64; 2] = [std::f64::consts::FRAC_PI_2, f64::from_bits(0x3c91_a626_3314_5c07)];
@@ -60,7 +61,7 @@ fn common<M: Machine>(m: &mut M, a: M::Number) -> Common<M> {
 /// pi/2 times `factor`, minus `arc` times `times`.
 #[inline(always)]
 fn from_half_pi<M: Machine>(m: &mut M, factor: f64, times: f64, arc: Pair<M>) -> M::Number {
-    let [first, second] = HALF_PI.map(|part| m.number(factor * part));
+    let (first, second) = numbers(m, [factor * HALF_PI[0], factor * HALF_PI[1]]);
     let minus = m.number(-times);
     let taken = m.mul(arc.0, minus);
     let (sum, error) = fast_two_sum(m, first, taken);

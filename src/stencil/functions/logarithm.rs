@@ -4,7 +4,10 @@
 //! `log z = f - f^2/2 + s (f^2/2 + R (s))` where `2 s + s R (s)` is the series of `log ((1 + s) / (1 - s))`.
 
 use super::exponential::LN2;
-use super::{Machine, Pair, SHIFTER, SHIFTER_BITS, fast_two_sum, polynomial, two_product, two_sum};
+use super::machine::Machine;
+use super::steps::{
+    Pair, SHIFTER, SHIFTER_BITS, fast_two_sum, numbers, polynomial, power_of_two, two_product, two_sum,
+};
 
 /// `(log ((1 + s) / (1 - s)) - 2 s) / s^3` in s^2, for |s| up to 0.172: degree 7, error 2 to -60.7.
 const R: [f64; 8] = [
@@ -92,7 +95,7 @@ fn log_near_one<M: Machine>(m: &mut M, f: M::Number) -> Pair<M> {
 /// `k log 2 + (first, rest)`, of a logarithm to any base.
 #[inline(always)]
 fn with_powers<M: Machine>(m: &mut M, count: M::Number, two: [f64; 2], (first, rest): Pair<M>) -> M::Number {
-    let [high, low] = two.map(|part| m.number(part));
+    let (high, low) = numbers(m, two);
     let powers = m.mul(count, high);
     let (sum, error) = fast_two_sum(m, powers, first);
     let rest = m.add(error, rest);
@@ -134,7 +137,7 @@ fn log_to<M: Machine>(m: &mut M, x: M::Number, per: [f64; 2], two: [f64; 2]) -> 
     let f = m.sub(z, one);
     let (first, rest) = log_near_one(m, f);
     let (first, rest) = fast_two_sum(m, first, rest);
-    let [per, per_rest] = per.map(|part| m.number(part));
+    let (per, per_rest) = numbers(m, per);
     let (product, error) = two_product(m, first, per);
     let error = m.fma(first, per_rest, error);
     let error = m.fma(rest, per, error);
@@ -162,8 +165,7 @@ pub fn log1p<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let Split { count, whole, z } = split_normal(m, u, None);
     let (bias, bound) = (m.whole(1023), m.number(100.0));
     let exponent = m.wsub(bias, whole);
-    let bits = m.shl(exponent, 52);
-    let inverse = m.of_bits(bits);
+    let inverse = power_of_two(m, exponent);
     // Beyond 2 to 100 the error is not seen.
     let is_seen = m.less(count, bound);
     let lost = m.select(is_seen, lost, zero);

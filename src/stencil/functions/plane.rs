@@ -4,8 +4,10 @@
 //! An angle up to pi/2 is that of a base, 0, pi/4 or pi/2, plus `atan t` with |t| <= tan (pi/8); `t` is one quotient of
 //! sums of the coordinates.
 
-use super::{
-    Machine, Pair, at_most, fast_two_sum, minus_product, polynomial, quotient, sign_of, two_product, two_sum, with_sign,
+use super::machine::Machine;
+use super::steps::{
+    Pair, at_most, fast_two_sum, minus_product, numbers, polynomial, power_of_two, quotient, select_pair, sign_of,
+    two_product, two_sum, with_sign,
 };
 
 /// pi/4 as a sum of two doubles.
@@ -42,25 +44,21 @@ fn angle<M: Machine>(m: &mut M, x: M::Number, y: M::Number) -> Pair<M> {
     let minus_x = m.neg(x);
     let difference = two_sum(m, y, minus_x);
     let sum = two_sum(m, y, x);
-    let over = m.select(is_far, minus_x, difference.0);
-    let over = m.select(is_near, y, over);
-    let under = m.select(is_far, y, sum.0);
-    let under = m.select(is_near, x, under);
-    let is_outer = m.either(is_near, is_far);
-    let over_rest = m.select(is_outer, zero, difference.1);
-    let under_rest = m.select(is_outer, zero, sum.1);
-    let (t, rest) = quotient(m, (over, over_rest), (under, under_rest));
+    let over = select_pair(m, is_far, (minus_x, zero), difference);
+    let over = select_pair(m, is_near, (y, zero), over);
+    let under = select_pair(m, is_far, (y, zero), sum);
+    let under = select_pair(m, is_near, (x, zero), under);
+    let (t, rest) = quotient(m, over, under);
     let square = m.mul(t, t);
     let polynomial = polynomial(m, square, &T);
     let cube = m.mul(square, t);
     // The rest counts times the slope, 1 / (1 + t^2), of which two terms are enough.
     let slope_of_rest = minus_product(m, square, rest, rest);
     let tail = m.fma(cube, polynomial, slope_of_rest);
-    let [first, second] = QUARTER_PI.map(|part| [part, 2.0 * part].map(|part| m.number(part)));
-    let [base, base_rest] = [first, second].map(|[quarter, half]| {
-        let base = m.select(is_far, half, quarter);
-        m.select(is_near, zero, base)
-    });
+    let quarter = numbers(m, QUARTER_PI);
+    let half = numbers(m, [2.0 * QUARTER_PI[0], 2.0 * QUARTER_PI[1]]);
+    let base = select_pair(m, is_far, half, quarter);
+    let (base, base_rest) = select_pair(m, is_near, (zero, zero), base);
     let (sum, error) = fast_two_sum(m, base, t);
     let error = m.add(error, base_rest);
     (sum, m.add(error, tail))
@@ -97,9 +95,18 @@ fn scaled<M: Machine>(m: &mut M, a: M::Number, b: M::Number) -> Scaled<M> {
     let field = m.wselect(is_low, least, field);
     let (sum, hundred) = (m.whole(2146), m.whole(100));
     let (factor, inverse) = (m.wsub(sum, field), m.wsub(field, hundred));
-    let [factor, inverse] = [factor, inverse].map(|field| m.shl(field, 52));
-    let [factor, inverse] = [factor, inverse].map(|bits| m.of_bits(bits));
+    let (factor, inverse) = (power_of_two(m, factor), power_of_two(m, inverse));
     Scaled { larger, a: m.mul(a, factor), b: m.mul(b, factor), inverse }
+}
+
+/// 1 for infinity, 0 for a finite number.
+#[inline(always)]
+fn at_infinity<M: Machine>(m: &mut M, magnitude: M::Number) -> M::Number {
+    let (zero, one, infinity) = (m.number(0.0), m.number(1.0), m.number(f64::INFINITY));
+    let is_infinite = m.equal(magnitude, infinity);
+    // NaN stays.
+    let finite = m.mul(magnitude, zero);
+    m.select(is_infinite, one, finite)
 }
 
 /// The angle of the point (x, y), from -pi to pi.
@@ -111,19 +118,15 @@ pub fn atan2<M: Machine>(m: &mut M, y: M::Number, x: M::Number) -> M::Number {
     // Two zeros count as (1, 0), and infinity as 1 beside what is finite.
     let (zero, one, infinity) = (m.number(0.0), m.number(1.0), m.number(f64::INFINITY));
     let is_infinite = m.equal(larger, infinity);
-    let [a, b] = [(a, scaled_a), (b, scaled_b)].map(|(magnitude, scaled)| {
-        let is_infinity = m.equal(magnitude, infinity);
-        let finite = m.mul(magnitude, zero);
-        let at_infinity = m.select(is_infinity, one, finite);
-        m.select(is_infinite, at_infinity, scaled)
-    });
+    let (a, b) = (at_infinity(m, a), at_infinity(m, b));
+    let (a, b) = select_pair(m, is_infinite, (a, b), (scaled_a, scaled_b));
     let (no_a, no_b) = (m.equal(a, zero), m.equal(b, zero));
     let are_zeros = m.both(no_a, no_b);
     let b = m.select(are_zeros, one, b);
     let (first, rest) = angle(m, b, a);
     let near = m.add(first, rest);
     // On the other side it is what is left of pi.
-    let [pi, pi_rest] = QUARTER_PI.map(|part| m.number(4.0 * part));
+    let (pi, pi_rest) = numbers(m, [4.0 * QUARTER_PI[0], 4.0 * QUARTER_PI[1]]);
     let minus = m.neg(first);
     let (sum, error) = fast_two_sum(m, pi, minus);
     let rest = m.sub(pi_rest, rest);

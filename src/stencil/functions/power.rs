@@ -5,7 +5,8 @@
 
 use super::exponential::{LN2, exp_of_sum};
 use super::logarithm::{Split, split};
-use super::{Machine, Pair, fast_two_sum, polynomial, two_product};
+use super::machine::Machine;
+use super::steps::{Pair, fast_two_sum, numbers, polynomial, quotient, sign_of, two_product, with_sign};
 
 /// `(log ((1 + s) / (1 - s)) - 2 s - 2/3 s^3 - 2/5 s^5) / s^7` in s^2, for |s| up to 0.172: degree 6, error 2 to -68.2.
 const TAIL: [f64; 7] = [
@@ -33,7 +34,7 @@ fn times<M: Machine>(m: &mut M, (a, a_rest): Pair<M>, (b, b_rest): Pair<M>) -> P
 /// A constant and a smaller sum.
 #[inline(always)]
 fn plus<M: Machine>(m: &mut M, constant: [f64; 2], (b, b_rest): Pair<M>) -> Pair<M> {
-    let [a, a_rest] = constant.map(|part| m.number(part));
+    let (a, a_rest) = numbers(m, constant);
     let (sum, error) = fast_two_sum(m, a, b);
     let rest = m.add(a_rest, b_rest);
     (sum, m.add(error, rest))
@@ -47,7 +48,7 @@ fn logarithm<M: Machine>(m: &mut M, x: M::Number) -> Pair<M> {
     let f = m.sub(z, one);
     let under = fast_two_sum(m, one, z);
     // The quotient, here with its rounding error.
-    let s = super::quotient(m, (f, zero), under);
+    let s = quotient(m, (f, zero), under);
     let square = times(m, s, s);
     let series = polynomial(m, square.0, &TAIL);
     let series = m.mul(square.0, series);
@@ -60,7 +61,7 @@ fn logarithm<M: Machine>(m: &mut M, x: M::Number) -> Pair<M> {
     let (near, error) = fast_two_sum(m, twice.0, series.0);
     let rest = m.add(twice.1, series.1);
     let rest = m.add(error, rest);
-    let [high, low] = LN2.map(|part| m.number(part));
+    let (high, low) = numbers(m, LN2);
     let powers = m.mul(count, high);
     let (sum, error) = fast_two_sum(m, powers, near);
     let rest = m.fma(count, low, rest);
@@ -104,8 +105,8 @@ pub fn raised<M: Machine>(m: &mut M, x: M::Number, y: M::Number) -> M::Number {
     let is_nan = m.either(is_complex, no_number);
     let power = m.select(is_nan, nan, power);
     // The sign of x stays where y is odd.
-    let minus = super::sign_of(m, x);
-    let signed = super::with_sign(m, power, minus);
+    let minus = sign_of(m, x);
+    let signed = with_sign(m, power, minus);
     let odd = m.not(is_even);
     let is_odd = m.both(is_whole, odd);
     let power = m.select(is_odd, signed, power);

@@ -1,6 +1,6 @@
 //! The machine that computes at once, number by number.
 
-use super::Machine;
+use super::machine::Machine;
 
 /// Numbers are `f64`. Everything is inlined, so that the compiler makes vectors of loops over a function.
 #[derive(Debug, Clone, Copy, Default)]
