@@ -318,7 +318,7 @@
 %!   fail ("u(1) = {1}");
 %!   fail ("[u + 1; 1 2]");
 %!   fail ("[u + 1, {u + 2}; 3]");
-%!   fail ("exp (u + 1)");
+%!   fail ("plot (u + 1)");
 %!   fail ("u(u + 9)");
 %! endfor
 %! clear err
@@ -458,7 +458,7 @@
 %!     way{1}
 %!     "assert (v.gather (), [3 5 7]);"
 %!     "assert (sum (v), 15); v(2) = 6; assert (gather (v), [3 6 7]); assert (v.size (), [1 3]);"
-%!     "try, exp (v); catch err, assert (err.identifier, 'DeviceArray:unsupported'); end, clear err"
+%!     "try, v ^ 2; catch err, assert (err.identifier, 'DeviceArray:unsupported'); end, clear err"
 %!     "assert (DeviceArray_CUDA ('count'), 3);"
 %!     "clear u c"
 %!     "assert (DeviceArray_CUDA ('count'), 1);"

@@ -56,7 +56,7 @@
 %! endfor
 
 %!test # functions of each element that only the host has
-%! names = {"exp", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"};
+%! names = {"asinh", "acosh", "atanh"};
 %! if (own_type ())
 %!   ## Of an object these say that they are not for objects.
 %!   names = [names, {"gamma", "lgamma", "erf", "cbrt", "arg", "isalpha", "toupper"}];
@@ -65,7 +65,7 @@
 %!   text = text_of (@() feval (name{1}, u));
 %!   assert (! isempty (strfind (text, "gather")), "%s: <%s>", name{1}, text);
 %! endfor
-%! refused (@() exp (u), "unsupported", "exp (gather (u))");
+%! refused (@() u ^ 2, "unsupported", "gather (u) ^ k");
 
 %!function says_gather (list)
 %!  for f = list
@@ -76,11 +76,11 @@
 
 %!test # values where ordinary ones are wanted
 %! says_gather ({@() sprintf("%g", u), @() printf("%g", u), @() fprintf("%g", u), @() num2str(u), @() mat2str(u), @() plot(1:3, u), @() plot(u), ...
-%!               @() atan2(u, u), @() zeros(u, 1), @() ones(2, u), @() quantile(2, DeviceArray (2)), @() int2str(u), @() unique(u), ...
+%!               @() zeros(u, 1), @() ones(2, u), @() quantile(2, DeviceArray (2)), @() int2str(u), @() unique(u), ...
 %!               @() median(u), @() cumprod(u)});
 
 %!testif ; own_type ()  # of an object each function of the host says something else
-%! says_gather ({@() char(u), @() surf(u), @() imagesc(u), @() linspace(0, u, 3), @() hypot(u, 1), @() conv2(u, 1), ...
+%! says_gather ({@() char(u), @() surf(u), @() imagesc(u), @() linspace(0, u, 3), @() asinh(u), @() cbrt(u), @() conv2(u, 1), ...
 %!               @() conv(u(:), 1), @() filter(1, 1, u), @() fft(u), @() inv(u(:,1:2)), @() det(u(:,1:2)), @() rand(u), ...
 %!               @() cell(u), @() bitand(u, 1), @() complex(u, 1), @() sparse(u), @() interp1(x(1,:), x(1,:), u), ...
 %!               @() arrayfun(@(q) q, u), @() kron(u, u), @() dec2bin(u), @() ismember(1, u), @() accumarray(u, 1), ...
