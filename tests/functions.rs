@@ -153,6 +153,9 @@ fn error(got: f64, exact: &BigFloat) -> (f64, bool) {
     (ulps, exponent <= -1022)
 }
 
+/// Points of a kind.
+type Kind<'a, P> = &'a dyn Fn(&mut Random) -> P;
+
 /// How many points of each kind.
 fn count() -> usize {
     if selection::is_thorough() { 10_000 } else { 1_500 }
@@ -170,7 +173,7 @@ fn check<P: std::fmt::Debug>(
     for point in &points {
         let (ulps, is_subnormal) = errors(point);
         let worst = &mut worst[usize::from(is_subnormal)];
-        if !(ulps <= worst.0) {
+        if ulps > worst.0 {
             *worst = (ulps, Some(point));
         }
     }
@@ -180,7 +183,7 @@ fn check<P: std::fmt::Debug>(
     }
 }
 
-fn check_unary(op: Unary, bounds: [f64; 2], kinds: &[&dyn Fn(&mut Random) -> f64], hard: &[f64]) {
+fn check_unary(op: Unary, bounds: [f64; 2], kinds: &[Kind<f64>], hard: &[f64]) {
     let (mut random, mut oracle) = (Random(1), Oracle::new());
     let mut points = hard.to_vec();
     for kind in kinds {
@@ -189,7 +192,7 @@ fn check_unary(op: Unary, bounds: [f64; 2], kinds: &[&dyn Fn(&mut Random) -> f64
     check(op, bounds, points, |&x| error(op.on(&mut Scalar, x, Reach::Everything), &oracle.unary(op, x)));
 }
 
-fn check_binary(op: Binary, bounds: [f64; 2], kinds: &[&dyn Fn(&mut Random) -> [f64; 2]]) {
+fn check_binary(op: Binary, bounds: [f64; 2], kinds: &[Kind<[f64; 2]>]) {
     let (mut random, mut oracle) = (Random(2), Oracle::new());
     let mut points = Vec::new();
     for kind in kinds {
@@ -200,7 +203,7 @@ fn check_binary(op: Binary, bounds: [f64; 2], kinds: &[&dyn Fn(&mut Random) -> [
 
 /// Small numbers, and those next to nothing.
 fn small(random: &mut Random) -> f64 {
-    if random.bits() % 4 == 0 { random.of_exponents(-1074, -60) } else { random.of_exponents(-60, 1) }
+    if random.bits().is_multiple_of(4) { random.of_exponents(-1074, -60) } else { random.of_exponents(-60, 1) }
 }
 
 /// Next to a multiple of pi/2.
@@ -226,7 +229,7 @@ fn exp_is_near() {
 
 #[test]
 fn expm1_is_near() {
-    let kinds: [&dyn Fn(&mut Random) -> f64; 4] =
+    let kinds: [Kind<f64>; 4] =
         [&|r| r.between(-45.0, 45.0), &|r| r.between(-1.0, 1.0), &small, &|r| r.between(-38.0, -36.0)];
     check_unary(Expm1, [0.6; 2], &kinds, &[709.782712893384, -800.0, 5e-324]);
 }
@@ -234,7 +237,7 @@ fn expm1_is_near() {
 #[test]
 fn logarithms_are_near() {
     for op in [Log, Log2, Log10] {
-        let kinds: [&dyn Fn(&mut Random) -> f64; 4] =
+        let kinds: [Kind<f64>; 4] =
             [&|r| r.any().abs(), &|r| r.between(0.5, 2.0), &|r| 1.0 + r.of_exponents(-53, -3), &|r| {
                 r.of_exponents(-1074, -1020).abs()
             }];
@@ -244,18 +247,16 @@ fn logarithms_are_near() {
 
 #[test]
 fn log1p_is_near() {
-    let kinds: [&dyn Fn(&mut Random) -> f64; 4] =
-        [&|r| r.between(-1.0, 1.0), &small, &|r| r.of_exponents(0, 1023).abs(), &|r| {
-            r.of_exponents(-53, -3).abs() - 1.0
-        }];
-    let kinds = [kinds[0], &|r: &mut Random| small(r).max(-0.999), kinds[2], kinds[3]];
+    let beside_the_end = |r: &mut Random| r.of_exponents(-53, -3).abs() - 1.0;
+    let kinds: [Kind<f64>; 4] =
+        [&|r| r.between(-1.0, 1.0), &|r| small(r).max(-0.999), &|r| r.of_exponents(0, 1023).abs(), &beside_the_end];
     check_unary(Log1p, [0.65; 2], &kinds, &[5e-324, f64::MAX, (-1.0_f64).next_up()]);
 }
 
 #[test]
 fn sines_are_near() {
     for (op, bound) in [(Sin, 0.65), (Cos, 0.65), (Tan, 0.7)] {
-        let kinds: [&dyn Fn(&mut Random) -> f64; 5] =
+        let kinds: [Kind<f64>; 5] =
             [&|r| r.between(-10.0, 10.0), &small, &Random::any, &near_a_quarter, &|r| r.of_exponents(30, 45)];
         check_unary(op, [bound; 2], &kinds, &NEAREST);
     }
@@ -264,13 +265,13 @@ fn sines_are_near() {
 #[test]
 fn inverse_functions_are_near() {
     for op in [Asin, Acos] {
-        let kinds: [&dyn Fn(&mut Random) -> f64; 4] =
+        let kinds: [Kind<f64>; 4] =
             [&|r| r.between(-1.0, 1.0), &|r| r.between(0.45, 0.55), &|r| r.of_exponents(-1074, -2), &|r| {
                 (1.0 - r.of_exponents(-53, -3).abs()) * r.of_exponents(0, 0).signum()
             }];
         check_unary(op, [0.65; 2], &kinds, &[1.0, -1.0, 0.5, -0.5]);
     }
-    let kinds: [&dyn Fn(&mut Random) -> f64; 4] =
+    let kinds: [Kind<f64>; 4] =
         [&|r| r.between(-3.0, 3.0), &|r| r.between(0.4, 0.43), &small, &|r| r.of_exponents(0, 1023)];
     check_unary(Atan, [0.65; 2], &kinds, &[f64::MAX]);
 }
@@ -278,7 +279,7 @@ fn inverse_functions_are_near() {
 #[test]
 fn hyperbolic_functions_are_near() {
     for op in [Sinh, Cosh, Tanh] {
-        let kinds: [&dyn Fn(&mut Random) -> f64; 4] =
+        let kinds: [Kind<f64>; 4] =
             [&|r| r.between(-3.0, 3.0), &|r| r.between(0.34, 0.36), &small, &|r| r.between(-710.4, 710.4)];
         check_unary(op, [0.6; 2], &kinds, &[710.4758600739439, 22.0, 19.0]);
     }

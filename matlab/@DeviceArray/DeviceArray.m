@@ -30,8 +30,8 @@ classdef DeviceArray < handle
 %   DeviceArray/NAME"); one operand of two may be an ordinary array, and sizes
 %   and classes of results are the host's
 %     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, abs
-%     sqrt, exp, log, log2, log10, expm1, log1p, sin, cos, tan, asin, acos, atan,
-%     sinh, cosh, tanh, atan2, hypot
+%     sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
+%     atan, atan2, sinh, cosh, tanh, hypot
 %     s * u, u * s, u / s, s \ u with a scalar s
 %     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values
@@ -63,7 +63,8 @@ classdef DeviceArray < handle
 %     A condition that is a DeviceArray is an error; but where Octave has no
 %     library for its version, it takes any object for false.
 %     There is no complex array: what would be complex is NaN, as sqrt (-1),
-%     log (-1), acos (2) and (-8) .^ (1/3). To & and | NaN is no zero, and no error.
+%     log (-1), acos (2) and (-8) .^ (1/3). To & and | NaN is no zero, and no
+%     error.
 %     A row of numbers below or above U wants brackets: [u; [1 2 3]].
 %     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
 %     values.

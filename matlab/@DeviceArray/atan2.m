@@ -3,8 +3,8 @@ function c = atan2 (y, x)
 %
 %   C = atan2 (Y, X)
 %
-%   Element by element, in radians from -pi to pi. One of them may be an ordinary
-%   array.
+%   Element by element, in radians from -pi to pi. One of them may be an
+%   ordinary array.
 %
 %   Example
 %     gather (atan2 (DeviceArray ([0 1]), [1 0])) / pi  % 0 0.5

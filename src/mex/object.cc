@@ -8,6 +8,7 @@
 //
 // Linked with nothing, as lend.cc is: the Octave that runs is there.
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <list>
@@ -265,41 +266,16 @@ public:
     octave_value as_uint64() const override { return converted("uint64"); }
 
     octave_value map(unary_mapper_t function) const override {
-        const char* verb = nullptr;
-        switch (function) {
-            case umap_abs: verb = "abs"; break;
-            case umap_sqrt: verb = "sqrt"; break;
-            case umap_isnan: verb = "isnan"; break;
-            case umap_isinf: verb = "isinf"; break;
-            case umap_isfinite: verb = "isfinite"; break;
-            case umap_floor: verb = "floor"; break;
-            case umap_ceil: verb = "ceil"; break;
-            case umap_round: verb = "round"; break;
-            case umap_fix: verb = "fix"; break;
-            case umap_signum: verb = "sign"; break;
-            case umap_exp: verb = "exp"; break;
-            case umap_expm1: verb = "expm1"; break;
-            case umap_log: verb = "log"; break;
-            case umap_log2: verb = "log2"; break;
-            case umap_log10: verb = "log10"; break;
-            case umap_log1p: verb = "log1p"; break;
-            case umap_sin: verb = "sin"; break;
-            case umap_cos: verb = "cos"; break;
-            case umap_tan: verb = "tan"; break;
-            case umap_asin: verb = "asin"; break;
-            case umap_acos: verb = "acos"; break;
-            case umap_atan: verb = "atan"; break;
-            case umap_sinh: verb = "sinh"; break;
-            case umap_cosh: verb = "cosh"; break;
-            case umap_tanh: verb = "tanh"; break;
-            case umap_real:
-            case umap_conj: return +self();
-            default: {
-                const std::string name = get_umap_name(function);
-                refuse(name, name + " (gather (u))");
-            }
-        }
-        return ask_one(verb, octave_value_list(self()));
+        // Functions that have a verb, of the name that the host has for them, but for one.
+        static constexpr unary_mapper_t OWN[] = {
+            umap_abs,    umap_sqrt, umap_isnan, umap_isinf, umap_isfinite, umap_floor, umap_ceil,  umap_round, umap_fix,
+            umap_signum, umap_exp,  umap_expm1, umap_log,   umap_log2,     umap_log10, umap_log1p, umap_sin,   umap_cos,
+            umap_tan,    umap_asin, umap_acos,  umap_atan,  umap_sinh,     umap_cosh,  umap_tanh,
+        };
+        if (function == umap_real || function == umap_conj) return +self();
+        const std::string name = function == umap_signum ? "sign" : get_umap_name(function);
+        if (std::find(std::begin(OWN), std::end(OWN), function) == std::end(OWN)) refuse(name, name + " (gather (u))");
+        return ask_one(name.c_str(), octave_value_list(self()));
     }
 
     // ---- Display, inside of structs and cells; by itself @DeviceArray/display shows it

@@ -29,8 +29,9 @@ function u = DeviceArray (varargin)
 %   What there is ("help @DeviceArray/NAME" tells more, in MATLAB "help
 %   DeviceArray/NAME"); one operand of two may be an ordinary array, and sizes
 %   and classes of results are the host's
-%     u + v, u - v, u .* v, u ./ v, u .\ v, -u, +u, abs, sqrt (NaN of negative
-%     numbers), u .^ k with a whole number k from -16 to 16
+%     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, abs
+%     sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
+%     atan, atan2, sinh, cosh, tanh, hypot
 %     s * u, u * s, u / s, s \ u with a scalar s
 %     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values
@@ -61,7 +62,9 @@ function u = DeviceArray (varargin)
 %     "if (u)" and "while (u)" want one truth value: write if (all (u(:) > 0)).
 %     A condition that is a DeviceArray is an error; but where Octave has no
 %     library for its version, it takes any object for false.
-%     There is no complex array. To & and | NaN is no zero, and no error.
+%     There is no complex array: what would be complex is NaN, as sqrt (-1),
+%     log (-1), acos (2) and (-8) .^ (1/3). To & and | NaN is no zero, and no
+%     error.
 %     A row of numbers below or above U wants brackets: [u; [1 2 3]].
 %     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
 %     values.
@@ -139,4 +142,4 @@ end
 %! v = u;
 %! u(2) = 7;
 %! assert ({gather(u), gather(v)}, {[0 7 0], [0 0 0]});
-%!error id=DeviceArray:unsupported exp (DeviceArray (1))
+%!error id=DeviceArray:unsupported DeviceArray ([1 2]) ^ 2
