@@ -241,7 +241,7 @@ fn logarithms_are_near() {
             [&|r| r.any().abs(), &|r| r.between(0.5, 2.0), &|r| 1.0 + r.of_exponents(-53, -3), &|r| {
                 r.of_exponents(-1074, -1020).abs()
             }];
-        check_unary(op, [0.65; 2], &kinds, &[5e-324, f64::MAX, 1.0_f64.next_up(), 1.0_f64.next_down()]);
+        check_unary(op, [0.7; 2], &kinds, &[5e-324, f64::MAX, 1.0_f64.next_up(), 1.0_f64.next_down()]);
     }
 }
 
@@ -250,12 +250,12 @@ fn log1p_is_near() {
     let beside_the_end = |r: &mut Random| r.of_exponents(-53, -3).abs() - 1.0;
     let kinds: [Kind<f64>; 4] =
         [&|r| r.between(-1.0, 1.0), &|r| small(r).max(-0.999), &|r| r.of_exponents(0, 1023).abs(), &beside_the_end];
-    check_unary(Log1p, [0.65; 2], &kinds, &[5e-324, f64::MAX, (-1.0_f64).next_up()]);
+    check_unary(Log1p, [0.7; 2], &kinds, &[5e-324, f64::MAX, (-1.0_f64).next_up()]);
 }
 
 #[test]
 fn sines_are_near() {
-    for (op, bound) in [(Sin, 0.65), (Cos, 0.65), (Tan, 0.7)] {
+    for (op, bound) in [(Sin, 0.7), (Cos, 0.7), (Tan, 0.75)] {
         let kinds: [Kind<f64>; 5] =
             [&|r| r.between(-10.0, 10.0), &small, &Random::any, &near_a_quarter, &|r| r.of_exponents(30, 45)];
         check_unary(op, [bound; 2], &kinds, &NEAREST);
@@ -269,11 +269,11 @@ fn inverse_functions_are_near() {
             [&|r| r.between(-1.0, 1.0), &|r| r.between(0.45, 0.55), &|r| r.of_exponents(-1074, -2), &|r| {
                 (1.0 - r.of_exponents(-53, -3).abs()) * r.of_exponents(0, 0).signum()
             }];
-        check_unary(op, [0.65; 2], &kinds, &[1.0, -1.0, 0.5, -0.5]);
+        check_unary(op, [0.7; 2], &kinds, &[1.0, -1.0, 0.5, -0.5]);
     }
     let kinds: [Kind<f64>; 4] =
         [&|r| r.between(-3.0, 3.0), &|r| r.between(0.4, 0.43), &small, &|r| r.of_exponents(0, 1023)];
-    check_unary(Atan, [0.65; 2], &kinds, &[f64::MAX]);
+    check_unary(Atan, [0.7; 2], &kinds, &[f64::MAX]);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn powers_are_near() {
         [1.0 + rest, r.between(-740.0, 709.0) / rest.ln_1p()]
     };
     let whole = |r: &mut Random| [r.of_exponents(-5, 5), r.between(-60.0, 60.0).round()];
-    check_binary(RaisedTo, [0.6, 0.76], &[&near, &all, &beside_one, &whole]);
+    check_binary(RaisedTo, [0.65, 0.76], &[&near, &all, &beside_one, &whole]);
 }
 
 /// Bits, but one NaN is like another.

@@ -1,4 +1,4 @@
-//! `sin`, `cos` and `tan`. Errors: up to 0.65 ulp, of `tan` up to 0.7.
+//! `sin`, `cos` and `tan`. Errors: up to 0.7 ulp, of `tan` up to 0.75.
 //!
 //! `|x| = n pi/2 + r` with a whole `n` and |r| <= pi/4, `r` a sum of two doubles. Up to [`MODERATE`] pi/2 is a sum of
 //! three doubles. Beyond, as Payne and Hanek (1983) found, only some bits of 2/pi matter: those before are of multiples

@@ -1,4 +1,4 @@
-//! `asin` and `acos`. Errors: up to 0.65 ulp.
+//! `asin` and `acos`. Errors: up to 0.7 ulp.
 //!
 //! Up to 1/2, `asin t = t + t^3 A(t^2)`. Beyond, `asin x = pi/2 - 2 asin t` with `t = sqrt ((1 - x) / 2)`, whose rounding
 //! error counts, too.

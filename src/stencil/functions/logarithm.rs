@@ -1,4 +1,4 @@
-//! `log`, `log2`, `log10` and `log1p`. Errors: up to 0.65 ulp.
+//! `log`, `log2`, `log10` and `log1p`. Errors: up to 0.7 ulp.
 //!
 //! `x = 2^k z` with z from sqrt (1/2) to sqrt 2; with `f = z - 1`, which is exact, and `s = f / (2 + f)`,
 //! `log z = f - f^2/2 + s (f^2/2 + R (s))` where `2 s + s R (s)` is the series of `log ((1 + s) / (1 - s))`.

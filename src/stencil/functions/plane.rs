@@ -1,4 +1,4 @@
-//! Functions of a point of the plane: `atan2`, `hypot`, and `atan`, the angle of (1, x). Errors: up to 0.65 ulp
+//! Functions of a point of the plane: `atan2`, `hypot`, and `atan`, the angle of (1, x). Errors: up to 0.7 ulp
 //! of `atan`, 0.76 of `atan2`, and 0.51 of `hypot`, but 0.76 where that is subnormal.
 //!
 //! An angle up to pi/2 is that of a base, 0, pi/4 or pi/2, plus `atan t` with |t| <= tan (pi/8); `t` is one quotient of
