@@ -70,8 +70,7 @@ bool is_plain(const octave_value& value) {
     return (value.isnumeric() || value.islogical() || value.is_string()) && !value.iscomplex() && !value.issparse();
 }
 
-// What the library has answered: an array of its own, or a number of the host's. The number is
-// read: whether the host would take the memory of it over depends on its version and the class.
+// An array of the library's, or a number, which is read: some versions of the host take its memory over.
 octave_value answered(const mxArray* array) {
     if (array->is_octave_value()) return mxArray::as_octave_value(array);
     const octave_value number(array->get_scalar());
@@ -116,10 +115,8 @@ octave_value_list ask(const char* verb, const octave_value_list& inputs, int out
     return results;
 }
 
-octave_value ask_one(const char* verb, const octave_value_list& inputs) {
-    const octave_value_list results = ask(verb, inputs);
-    return results.length() > 0 ? results(0) : octave_value();
-}
+// Its first output; the list grows by an undefined value where there is none.
+octave_value ask_one(const char* verb, const octave_value_list& inputs) { return ask(verb, inputs)(0); }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& instead) {
     error_with_id(UNSUPPORTED, "Not supported for a DeviceArray: %s. Gather it first: %s.", what.c_str(),
@@ -186,8 +183,7 @@ public:
     // ---- Elements
 
     octave_value subsref(const std::string& type, const std::list<octave_value_list>& idx) override {
-        const octave_value_list results = subsref(type, idx, 1);
-        return results.length() > 0 ? results(0) : octave_value();
+        return subsref(type, idx, 1)(0);
     }
 
     octave_value_list subsref(const std::string& type, const std::list<octave_value_list>& idx, int nargout) override {
