@@ -167,11 +167,6 @@ fn blank<T: Real>(len: usize) -> Vec<T> {
     vec![T::from_f64(POISON - 1.0); len]
 }
 
-/// Whether the engine has the elementary functions.
-fn has_functions(engine: &AnyEngine) -> bool {
-    engine.name() != "cuda"
-}
-
 fn check_unary<T: Real>(engine: &AnyEngine, op: Unary, input: &[T]) -> Outcome
 where
     AnyEngine: Compute<T> + Arithmetic<T>,
@@ -208,10 +203,9 @@ where
     ];
     let roundings = [Unary::Floor, Unary::Ceil, Unary::Round, Unary::Fix, Unary::Sign].into_iter().chain(whole);
     let plain = [Unary::Negate, Unary::Abs, Unary::Sqrt, Unary::Not, Unary::IsNan].into_iter().chain(roundings);
-    let functions = Unary::FUNCTIONS.into_iter().filter(|_| has_functions(engine));
     // Huge angles are reduced in steps of their own, and others beside them in the same block.
     inputs.push([1e22, 1e300, -3e15, 0.7, -2e12, 1e11].map(T::from_f64).to_vec());
-    for op in plain.chain((-MAX_POWER..=MAX_POWER).map(Unary::Power)).chain(functions) {
+    for op in plain.chain((-MAX_POWER..=MAX_POWER).map(Unary::Power)).chain(Unary::FUNCTIONS) {
         inputs.iter().try_for_each(|input| check_unary(engine, op, input))?;
     }
     Ok(())
@@ -263,7 +257,7 @@ where
     let length = if is_slow(engine) { 1000 } else { 70_001 };
     let random = [numbers::<T>(length, 1), numbers(length, 2)];
     let scalars: Vec<T> = special.iter().copied().step_by(if is_slow(engine) { 5 } else { 1 }).collect();
-    for op in BINARY.into_iter().chain(Binary::FUNCTIONS.into_iter().filter(|_| has_functions(engine))) {
+    for op in BINARY.into_iter().chain(Binary::FUNCTIONS) {
         let check = |sides, inputs: &[&[T]], sizes: [usize; 2]| {
             check_binary(engine, op, sides, inputs, [&[sizes[0]], &[sizes[1]]])
         };

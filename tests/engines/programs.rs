@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
-    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction, Reference,
-    Section, Sides, Stencil, Taps, Unary,
+    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
+    Reference, Section, Sides, Stencil, Taps, Unary,
 };
 use stencil_mex::steps::Step;
 use stencil_mex::watch::Watch;
@@ -38,6 +38,18 @@ impl Dice {
 
     fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.of(of.len())]
+    }
+
+    /// An operation, now and then an elementary function.
+    fn unary(&mut self) -> Unary {
+        let functions = self.of(4) == 0;
+        *self.pick(if functions { &Unary::FUNCTIONS[..] } else { &UNARY[..] })
+    }
+
+    /// Likewise, of two.
+    fn binary(&mut self) -> Binary {
+        let functions = self.of(8) == 0;
+        *self.pick(if functions { &Binary::FUNCTIONS[..] } else { &BINARY[..] })
     }
 
     fn number(&mut self) -> f64 {
@@ -125,12 +137,12 @@ impl Making {
     fn grow(&mut self, dice: &mut Dice) {
         let (value, single) = *dice.pick(&self.whole);
         match dice.of(12) {
-            0 => drop(self.whole(Operation::Each(*dice.pick(&UNARY), value), single)),
+            0 => drop(self.whole(Operation::Each(dice.unary(), value), single)),
             1..4 => {
                 let other = *dice.pick(&self.whole);
                 let other = self.in_class(other, single);
                 let sizes = [self.dims; 2];
-                self.pair(*dice.pick(&BINARY), [Term::Value(value), Term::Value(other)], sizes, single);
+                self.pair(dice.binary(), [Term::Value(value), Term::Value(other)], sizes, single);
             }
             4 => {
                 let mut terms = [Term::Value(value), Term::Number(of_class(dice.number(), single))];
@@ -138,12 +150,12 @@ impl Making {
                     terms.swap(0, 1);
                 }
                 let sizes = [self.dims; 2];
-                self.pair(*dice.pick(&BINARY), terms, sizes, single);
+                self.pair(dice.binary(), terms, sizes, single);
             }
             5 => {
                 let parts: Vec<_> = self.parts.iter().copied().filter(|part| part.2 == single).collect();
                 if let Some(&(part, size, _)) = (!parts.is_empty()).then(|| dice.pick(&parts)) {
-                    self.pair(*dice.pick(&BINARY), [Term::Value(value), Term::Value(part)], [self.dims, size], single);
+                    self.pair(dice.binary(), [Term::Value(value), Term::Value(part)], [self.dims, size], single);
                 }
             }
             6 => {
@@ -171,7 +183,7 @@ impl Making {
                 let scalars: Vec<_> = self.scalars.iter().copied().filter(|scalar| scalar.1 == single).collect();
                 let other = dice.pick(&scalars).0;
                 let plain = Expansion::new([&[1], &[1]]).expect("they are alike");
-                let operation = Operation::Pair(*dice.pick(&BINARY), [Term::Value(sum), Term::Value(other)], plain);
+                let operation = Operation::Pair(dice.binary(), [Term::Value(sum), Term::Value(other)], plain);
                 let scalar = self.append(operation, single, 1);
                 self.scalars.push((scalar, single));
                 self.parts.push((scalar, [1; 3], single));
@@ -297,11 +309,16 @@ fn numbers(engine: &AnyEngine, single: bool, len: usize, seed: u64) -> Result<Nu
     })
 }
 
+/// Of a NaN only that it is one.
+fn known_bits<T: Real>(number: T) -> u64 {
+    if number.is_nan() { u64::MAX } else { bits(number) }
+}
+
 fn bits_of(engine: &AnyEngine, numbers: &Numbers) -> Result<Vec<u64>, String> {
     let told = |error: stencil_mex::stencil::Error| error.to_string();
     Ok(match numbers {
-        Numbers::Double(array) => contents(engine, array).map_err(told)?.into_iter().map(bits).collect(),
-        Numbers::Single(array) => contents(engine, array).map_err(told)?.into_iter().map(bits).collect(),
+        Numbers::Double(array) => contents(engine, array).map_err(told)?.into_iter().map(known_bits).collect(),
+        Numbers::Single(array) => contents(engine, array).map_err(told)?.into_iter().map(known_bits).collect(),
     })
 }
 
@@ -408,7 +425,7 @@ fn every_operation(engine: &AnyEngine) -> Outcome {
     let len = dims.iter().product();
     for single in [false, true] {
         let plain = Expansion::new([&dims, &dims]).ok_or("they are alike")?;
-        for op in UNARY {
+        for op in UNARY.into_iter().chain(Unary::FUNCTIONS) {
             let make = || {
                 let mut program = Program::new();
                 let of = program.input(single, len);
@@ -417,7 +434,7 @@ fn every_operation(engine: &AnyEngine) -> Outcome {
             };
             check(engine, &format!("{op:?}"), &make, &[(single, len)], 7)?;
         }
-        for op in BINARY {
+        for op in BINARY.into_iter().chain(Binary::FUNCTIONS) {
             let make = || {
                 let mut program = Program::new();
                 let of = [program.input(single, len), program.input(single, len)].map(Term::Value);

@@ -205,12 +205,7 @@ impl<T: Real> Loops for AdvancePiece<'_, T> {
 
 /// `to[i] = a[i] op b[i]`.
 #[inline(always)]
-pub(in super::super) fn pairwise<T: Real>(
-    (instructions, op): (Instructions, Binary),
-    a: &[T],
-    b: &[T],
-    to: &mut [T],
-) {
+pub(in super::super) fn pairwise<T: Real>((instructions, op): (Instructions, Binary), a: &[T], b: &[T], to: &mut [T]) {
     if op.is_function() {
         return functions::binary(instructions, op, [a, b], to);
     }

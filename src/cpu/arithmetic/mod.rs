@@ -29,11 +29,11 @@ mod sort;
 
 use std::ops::Range;
 
-use self::elementwise::{AdvancePiece, BinaryPiece, Side, SourcePiece};
-pub(super) use self::elementwise::{ConvertPiece, UnaryPiece, pairwise};
+use self::elementwise::{AdvancePiece, BinaryPiece, Side, SourcePiece, UnaryPiece};
+pub(super) use self::elementwise::{ConvertPiece, pairwise};
 use self::sections::{each_run, is_injective};
 use super::Cpu;
-use super::simd::{self, Lanes};
+use super::simd::{self, Instructions, Lanes};
 use super::tasks::{self, STEP};
 use crate::host::SharedOutput;
 use crate::memory::pool::Pooled;
@@ -82,6 +82,15 @@ impl Listed<'_> {
     }
 }
 
+/// `output[i] = op input[i]`.
+pub(super) fn elementwise<T: Real>(instructions: Instructions, op: Unary, input: &[T], output: &mut [T]) {
+    if op.is_function() {
+        functions::unary(instructions, op, input, output);
+    } else {
+        simd::run(instructions, UnaryPiece { op, input, output });
+    }
+}
+
 /// The threads that are worth waking for these elements.
 fn threads(elements: usize) -> usize {
     tasks::threads(elements.saturating_mul(WORK))
@@ -92,12 +101,7 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
         assert_eq!(input.len(), output.len());
         in_pieces(output, watch, |piece, output| {
-            let input = &input[piece];
-            if op.is_function() {
-                functions::unary(self.instructions, op, input, output);
-            } else {
-                simd::run(self.instructions, UnaryPiece { op, input, output });
-            }
+            elementwise(self.instructions, op, &input[piece], output);
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::arithmetic::{ConvertPiece, UnaryPiece};
+use super::super::arithmetic::{ConvertPiece, elementwise};
 use super::super::simd::{self, Instructions};
 use super::loops::{Difference, Entries, MultiplyAdd, Pair};
 use super::{Action, Arrays, Class, Loop, Place};
@@ -128,12 +128,12 @@ impl<'a> Frame<'a> {
             Action::Fill(number) => to.fill(T::from_f64(*number)),
             Action::Each(op, of) => {
                 let input = self.slice(of, block, T::buffers(all));
-                simd::run(instructions, UnaryPiece { op: *op, input, output: to });
+                elementwise(instructions, *op, input, to);
             }
             Action::Pair(op, of) => {
                 let buffers = &*T::buffers(all);
                 let [a, b] = [0, 1].map(|which| self.slice(&of[which], block, buffers));
-                simd::run(instructions, Pair { op: *op, a, b, to });
+                simd::run(instructions, Pair { instructions, op: *op, a, b, to });
             }
             Action::MultiplyAdd(of) => {
                 let buffers = &*T::buffers(all);

@@ -1,11 +1,12 @@
 //! The loops over slices.
 
 use super::super::arithmetic::pairwise;
-use super::super::simd::Loops;
+use super::super::simd::{Instructions, Loops};
 use crate::stencil::{Binary, Real};
 
 /// `to[i] = a[i] op b[i]`.
 pub(super) struct Pair<'a, T> {
+    pub(super) instructions: Instructions,
     pub(super) op: Binary,
     pub(super) a: &'a [T],
     pub(super) b: &'a [T],
@@ -15,7 +16,7 @@ pub(super) struct Pair<'a, T> {
 impl<T: Real> Loops for Pair<'_, T> {
     #[inline(always)]
     fn run(self) {
-        pairwise(self.op, self.a, self.b, self.to);
+        pairwise((self.instructions, self.op), self.a, self.b, self.to);
     }
 }
 

@@ -17,7 +17,10 @@ use super::driver::context::Context;
 use super::element::Element;
 use super::engine::Cuda;
 use super::kernels::{ArithmeticKernels, On, scratch_of};
+use super::program;
 use super::routes::array::address;
+use super::runtime::device::Device;
+use crate::stencil::program::Kernel;
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Reduction, Scan, Source,
     Target, Unary,
@@ -45,6 +48,23 @@ fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdev
     }
 }
 
+/// An elementary function, by a kernel that is written for it.
+///
+/// # Safety
+/// As of [`program::run_once`]; the last address is that of the result.
+unsafe fn function(
+    device: &mut Device,
+    kernel: &Kernel,
+    addresses: &[sys::CUdeviceptr],
+    watch: &Watch,
+) -> Result<(), Error> {
+    watch.check()?;
+    // SAFETY: as the caller says.
+    unsafe { program::run_once(device, "an elementary function", kernel, addresses) }?;
+    watch.count(kernel.len());
+    Ok(())
+}
+
 impl<T: Element> Arithmetic<T> for Cuda {
     fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         assert_eq!(from.len(), to.len());
@@ -52,6 +72,11 @@ impl<T: Element> Arithmetic<T> for Cuda {
             let addresses = [address(from, &device.context)?, address(to, &device.context)?];
             if to.is_empty() {
                 return Ok(watch.check()?);
+            }
+            if op.is_function() {
+                let kernel = Kernel::of_one(op, T::NAME != f64::NAME, to.len());
+                // SAFETY: both arrays have as many elements.
+                return unsafe { function(device, &kernel, &addresses, watch) };
             }
             let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on each element", watch)?;
             // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
@@ -93,6 +118,15 @@ impl<T: Element> Arithmetic<T> for Cuda {
             }
             if to.is_empty() {
                 return Ok(watch.check()?);
+            }
+            if op.is_function() {
+                let numbers = on.map(|on| if let On::Scalar(number) = on { Some(number.to_f64()) } else { None });
+                let kernel = Kernel::of_two(op, numbers, expansion, T::NAME != f64::NAME);
+                let arrays =
+                    on.into_iter().filter_map(|on| if let On::Array(address) = on { Some(address) } else { None });
+                let addresses: Vec<_> = arrays.chain([result]).collect();
+                // SAFETY: the arrays have as many elements as the expansion says.
+                return unsafe { function(device, &kernel, &addresses, watch) };
             }
             let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on two arrays", watch)?;
             let stream = work.stream().handle();

@@ -49,6 +49,7 @@ pub(super) struct Code {
     counts: [usize; 5],
     known: Vec<HashMap<String, Register>>,
     labels: usize,
+    tables: Vec<&'static [u64]>,
 }
 
 impl Code {
@@ -104,6 +105,16 @@ impl Code {
         self.text.push_str(":\n");
     }
 
+    /// The name of a table of constants.
+    pub(super) fn table(&mut self, table: &'static [u64]) -> String {
+        let known = self.tables.iter().position(|known| *known == table);
+        let number = known.unwrap_or_else(|| {
+            self.tables.push(table);
+            self.tables.len() - 1
+        });
+        format!("table{number}")
+    }
+
     /// Code that may not be run: what is computed in it is not known behind it.
     pub(super) fn scope(&mut self) {
         self.known.push(HashMap::new());
@@ -126,6 +137,11 @@ impl Code {
     /// The whole module: one kernel.
     pub(super) fn module(self, name: &str, argument: usize, threads: [usize; 2]) -> String {
         let mut module = String::from("// generated\n.version 6.0\n.target sm_60\n.address_size 64\n");
+        for (number, table) in self.tables.iter().enumerate() {
+            let entries: Vec<String> = table.iter().map(|entry| format!("0x{entry:016X}")).collect();
+            let _ =
+                writeln!(module, ".global .align 8 .b64 table{number}[{}] = {{{}}};", table.len(), entries.join(", "));
+        }
         let [columns, rows] = threads;
         let _ = write!(
             module,

@@ -20,7 +20,7 @@ pub(super) const NAME: &str = "step";
 pub(super) const ARGUMENT: &str = "step_param_0";
 
 /// A kernel, written.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Written {
     /// The module.
     pub(super) text: String,

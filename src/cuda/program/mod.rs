@@ -2,10 +2,13 @@
 
 mod code;
 mod emit;
+mod functions;
 mod places;
 mod truth;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::sys;
 
 use super::driver::context::Context;
 use super::module::{Function, Shape, launch_bytes};
@@ -74,15 +77,70 @@ impl<C: Attempts> Prepared for Ready<C> {
                 };
                 entry.copy_from_slice(&address.to_le_bytes());
             }
-            let load = Load { name: "a step", pace: None, bytes: *bytes };
-            let beginning = device.queue.begin(&load)?;
-            let shape = Shape::new([written.blocks, 1], written.threads, 0)?;
-            // SAFETY: the kernel was written for this argument, and for arrays of these lengths; whatever else uses them is
-            // on this stream, too.
-            unsafe { launch_bytes(&function, device.queue.stream().handle(), shape, &written.argument) }?;
-            device.queue.submitted(&load, beginning)
+            // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
+            unsafe { put(device, ("a step", *bytes), &function, written) }
         })
     }
+}
+
+/// Puts a kernel on the queue, whose argument has all addresses.
+///
+/// # Safety
+/// There are as many elements at the addresses as the kernel reads and writes, until the queue has been waited for.
+unsafe fn put(
+    device: &mut Device,
+    (name, bytes): (&'static str, usize),
+    function: &Function,
+    written: &Written,
+) -> Result<(), Error> {
+    let load = Load { name, pace: None, bytes };
+    let beginning = device.queue.begin(&load)?;
+    let shape = Shape::new([written.blocks, 1], written.threads, 0)?;
+    // SAFETY: the kernel was written for this argument; as the caller says; whatever else uses the arrays is on this
+    // stream, too.
+    unsafe { launch_bytes(function, device.queue.stream().handle(), shape, &written.argument) }?;
+    device.queue.submitted(&load, beginning)
+}
+
+/// The most kernels of single operations that stay written: writing one takes longer than a launch.
+const MOST_WRITTEN: usize = 64;
+
+/// A kernel as it was written.
+fn written(kernel: &Kernel) -> Written {
+    static KNOWN: Mutex<Vec<(Kernel, Written)>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().rposition(|(one, _)| one == kernel) {
+        return known[found].1.clone();
+    }
+    let written = emit::write(kernel);
+    if known.len() == MOST_WRITTEN {
+        known.remove(0);
+    }
+    known.push((kernel.clone(), written.clone()));
+    written
+}
+
+/// Runs a kernel once, on arrays at these addresses: the inputs, then the outputs.
+///
+/// # Errors
+/// What the driver says.
+///
+/// # Safety
+/// There are as many elements at the addresses as the kernel reads and writes, until the queue has been waited for.
+pub(super) unsafe fn run_once(
+    device: &mut Device,
+    name: &'static str,
+    kernel: &Kernel,
+    addresses: &[sys::CUdeviceptr],
+) -> Result<(), Error> {
+    let mut written = written(kernel);
+    for (address, entry) in addresses.iter().zip(written.argument.chunks_exact_mut(8)) {
+        entry.copy_from_slice(&address.to_le_bytes());
+    }
+    let function = device.modules.generated(&written.text, emit::NAME)?;
+    let bytes = addresses.len().saturating_mul(8 * kernel.len());
+    // SAFETY: as the caller says.
+    unsafe { put(device, (name, bytes), &function, &written) }
 }
 
 #[cfg(test)]

@@ -154,18 +154,30 @@ impl Emitter<'_> {
 
     /// Goes to `edge` where not all that a thread reads and writes lies inside.
     pub(super) fn branch_unless_inside(&mut self, own: &Place, edge: &str) {
+        let mut outside: Option<Register> = None;
         for d in 0..self.shape.domain.len() {
             let [low, high] = self.reach[d];
             let high = if d == 1 { high + self.shape.rows as i64 - 1 } else { high };
             let index = own.index(d).clone();
+            let mut whens = Vec::new();
             if low < 0 {
-                self.leave_if("lt", &index, &(-low).to_string(), edge);
+                whens.push(self.code.of(Kind::Predicate, "setp.lt.s64", &[&index, &(-low).to_string()]));
             }
             if high > 0 {
                 let last = self.code.of(Kind::Long, "add.s64", &[&index, &high.to_string()]);
                 let extent = self.extent(d);
-                self.leave_if("ge", &last, &extent, edge);
+                whens.push(self.code.of(Kind::Predicate, "setp.ge.s64", &[&last, &extent]));
             }
+            for when in whens {
+                outside = Some(match outside {
+                    Some(before) => self.code.of(Kind::Predicate, "or.pred", &[&before, &when]),
+                    None => when,
+                });
+            }
+        }
+        // One branch, behind all that both ways know.
+        if let Some(outside) = outside {
+            self.code.line(&format!("@{outside} bra {edge}"));
         }
     }
 

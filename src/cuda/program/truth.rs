@@ -95,6 +95,9 @@ impl Emitter<'_> {
             let truth = self.code.of(Kind::Predicate, "not.pred", &[&of]);
             return self.number_of(kind, &truth);
         }
+        if op.is_function() {
+            return self.function(op, of, kind, place);
+        }
         let x = self.value(of, place);
         let class = kind.number();
         let to_whole = |mode: &str| format!("cvt.{mode}.{class}.{class}");
@@ -119,6 +122,7 @@ impl Emitter<'_> {
             }
             Unary::Saturate { low, high } => self.saturated(&x, [low, high], kind),
             Unary::Power(exponent) => self.power(&x, exponent, kind),
+            _ => unreachable!("it is an elementary function"),
         }
     }
 
@@ -169,6 +173,9 @@ impl Emitter<'_> {
         if gives_truth(op) {
             let truth = self.truth(part, place);
             return self.number_of(kind, &truth);
+        }
+        if op.is_function() {
+            return self.function_of_two(op, of, kind, place);
         }
         let [a, b] = of.map(|of| self.value(of, place));
         let name = match op {
@@ -228,15 +235,16 @@ impl Emitter<'_> {
 
 /// Whether it gives 1 and 0 alone.
 fn gives_truth(op: Binary) -> bool {
-    !matches!(
-        op,
-        Binary::Add
-            | Binary::Subtract
-            | Binary::Multiply
-            | Binary::Divide
-            | Binary::Min
-            | Binary::Max
-            | Binary::Mod
-            | Binary::Rem
-    )
+    !op.is_function()
+        && !matches!(
+            op,
+            Binary::Add
+                | Binary::Subtract
+                | Binary::Multiply
+                | Binary::Divide
+                | Binary::Min
+                | Binary::Max
+                | Binary::Mod
+                | Binary::Rem
+        )
 }

@@ -1,6 +1,6 @@
 //! Kernels: what an engine computes in one pass over its arrays.
 
-use super::super::{Binary, Ends, Unary};
+use super::super::{Binary, Ends, Expansion, Unary};
 use super::{Chain, Value};
 
 /// Where the elements of an array lie, seen from a kernel's domain: `start + i0 steps[0] + i1 steps[1] + ..`.
@@ -54,7 +54,7 @@ pub struct Part {
 }
 
 /// What an engine computes in one pass: every output element is a function of elements of the inputs.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Kernel {
     /// The extents of the outputs, the first one fastest; one at least, and none is 0.
     pub domain: Vec<usize>,
@@ -67,6 +67,29 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// One operation on each element of an array of `len` elements.
+    pub fn of_one(op: Unary, single: bool, len: usize) -> Kernel {
+        let load = Step::Load(0, View { start: 0, steps: vec![1] });
+        let parts = [load, Step::Each(op, 0)].map(|step| Part { step, single }).into();
+        Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)] }
+    }
+
+    /// One operation on two operands, expanded: each an array, or a number.
+    pub fn of_two(op: Binary, operands: [Option<f64>; 2], expansion: &Expansion, single: bool) -> Kernel {
+        let rank = expansion.size().iter().rposition(|&extent| extent > 1).map_or(1, |last| last + 1);
+        let mut inputs = Vec::new();
+        let steps = [0, 1].map(|which| match operands[which] {
+            Some(number) => Step::Number(number),
+            None => {
+                let steps = expansion.steps()[which][..rank].iter().map(|&step| step as isize).collect();
+                inputs.push(Value(which));
+                Step::Load(inputs.len() - 1, View { start: 0, steps })
+            }
+        });
+        let parts = steps.into_iter().chain([Step::Pair(op, [0, 1])]).map(|step| Part { step, single }).collect();
+        Kernel { domain: expansion.size()[..rank].to_vec(), parts, inputs, outputs: vec![(Value(2), 2)] }
+    }
+
     /// The elements of each output.
     pub fn len(&self) -> usize {
         self.domain.iter().product()
