@@ -726,7 +726,7 @@ fn wrong_texts() -> Outcome {
 /// Kernels that go wrong, with the status that they end with and what is said.
 const WRONG_KERNELS: [(&str, i32, &str); 17] = [
     ("add.u64 %x9, %x0, %x8;", LAUNCH_FAILED, "reads %x8, which the thread has not written"),
-    ("setp.eq.u32 %p0, %r10, 7; @%p0 mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %x9, which the thread has not written"),
+    ("setp.ne.u32 %p0, %r10, 7; @%p0 mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %x9, which the thread has not written"),
     ("@%p1 mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %p1, which the thread has not written"),
     ("selp.u64 %x9, 1, 2, %p1;", LAUNCH_FAILED, "reads %p1, which the thread has not written"),
     ("st.global.u64 [%x8], 1; mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %x8, which the thread has not written"),
@@ -736,7 +736,11 @@ const WRONG_KERNELS: [(&str, i32, &str); 17] = [
     ("st.global.u64 [%x0], 1; mov.u64 %x9, 1;", ILLEGAL_ADDRESS, "at 0x1, where there is no memory"),
     ("ld.global.u64 %x9, [%x10+-4];", MISALIGNED, "reads 8 bytes at"),
     ("st.global.f32 [%x13+2], %f0; mov.u64 %x9, 1;", MISALIGNED, "writes 4 bytes at"),
-    ("mov.u64 %x3, numbers; ld.const.u64 %x9, [%x3+12];", ILLEGAL_ADDRESS, "4 before the end of what is there"),
+    (
+        "mov.u64 %x3, numbers; $N: ld.const.u64 %x9, [%x3+8]; add.u64 %x3, %x3, 4; bra $N;",
+        ILLEGAL_ADDRESS,
+        "4 before the end of what is there",
+    ),
     ("mov.u64 %x3, numbers; ld.const.u64 %x9, [%x3+16];", ILLEGAL_ADDRESS, "in constant memory"),
     ("mov.u64 %x3, numbers; ld.global.u64 %x9, [%x3];", ILLEGAL_ADDRESS, "where there is no memory"),
     ("ld.const.u64 %x9, [%x10];", ILLEGAL_ADDRESS, "in constant memory, where there is no memory"),
