@@ -1,4 +1,4 @@
-//! Powers of e: `exp` and `expm1`. Errors: up to 0.6 ulp, and 0.76 where the result of `exp` is subnormal.
+//! Powers of e: `exp` and `expm1`. Errors: up to 0.65 ulp, and 0.76 where the result of `exp` is subnormal.
 //!
 //! `x = k log 2 + r` with a whole `k` and `|r| <= log 2 / 2`; then `e^x = 2^k e^r`, and `e^r` is 1 + r + r^2/2 + r^3 E(r).
 
