@@ -20,6 +20,7 @@ mod levels;
 mod options;
 mod pattern;
 mod places;
+mod recordings;
 mod reply;
 mod settings;
 mod stencil;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::recordings;
 use super::settings::Settings;
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
@@ -15,6 +16,7 @@ use crate::mex::{self, Argument, Class, Effort, Error, Pending};
 use crate::process::PerProcess;
 use crate::stencil::Engine;
 pub(super) use crate::stencil::program::Numbers;
+use crate::steps::Recorder;
 
 /// Where an array lies, and so where it is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,7 @@ impl Home {
         Ok(match self {
             Home::Cpu => Box::<Cpu>::default(),
             Home::Cuda(ordinal) => settings.on(Cuda::open(Some(ordinal))?),
-            Home::Step { number, .. } => super::steps::recorder(number)?,
+            Home::Step { number, .. } => Box::new(Recorder::new(recordings::find(number)?, self.outside().engine()?)),
         })
     }
 

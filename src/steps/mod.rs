@@ -36,7 +36,7 @@ pub trait Number: Real {
     /// The array, if it is of this class.
     fn of_numbers(numbers: &Numbers) -> Option<&Arc<Array<Self>>>;
 
-    /// The same, to change it.
+    /// The array, to change it, if it is of this class.
     fn of_numbers_mut(numbers: &mut Numbers) -> Option<&mut Arc<Array<Self>>>;
 
     /// A filter among those of any class.

@@ -38,6 +38,14 @@ impl Kind {
     }
 }
 
+/// A number as it stands in the code.
+pub(super) fn literal(kind: Kind, value: f64) -> String {
+    match kind {
+        Kind::Single => format!("0f{:08X}", (value as f32).to_bits()),
+        _ => format!("0d{:016X}", value.to_bits()),
+    }
+}
+
 /// A register, by its name.
 pub(super) type Register = String;
 

@@ -8,16 +8,14 @@
 //! Sizes, numbers and entries of filters are the kernel's argument. So the text depends on what is computed alone, and is
 //! what kernels are known by.
 
-use super::code::{Argument, Code, Kind, Register};
-use super::places::{Place, Shape};
+use super::code::{Kind, Register, literal};
+use super::emitter::{ARGUMENT, Emitter};
+use super::shape::Place;
 use crate::stencil::Boundary;
 use crate::stencil::program::{Axis, Chain, Kernel, Step, View};
 
 /// The name of the kernel in its module.
 pub(super) const NAME: &str = "step";
-
-/// The name of its argument.
-pub(super) const ARGUMENT: &str = "step_param_0";
 
 /// A kernel, written.
 #[derive(Debug, Clone)]
@@ -32,54 +30,7 @@ pub(super) struct Written {
     pub(super) threads: [usize; 2],
 }
 
-pub(super) struct Emitter<'k> {
-    pub(super) kernel: &'k Kernel,
-    pub(super) code: Code,
-    pub(super) argument: Argument,
-    pub(super) shape: Shape,
-    /// Where numbers of the kernel stand in the argument.
-    numbers: std::collections::HashMap<String, usize>,
-    /// How far the filters reach along each dimension, below and above.
-    pub(super) reach: Vec<[i64; 2]>,
-}
-
-impl<'k> Emitter<'k> {
-    fn new(kernel: &'k Kernel) -> Emitter<'k> {
-        let mut argument = Argument::default();
-        for _ in 0..kernel.inputs.len() + kernel.outputs.len() {
-            argument.long(0);
-        }
-        let (code, shape) = (Code::new(), Shape::of(&kernel.domain));
-        let reach = vec![[0; 2]; kernel.domain.len()];
-        Emitter { kernel, code, argument, shape, numbers: std::collections::HashMap::new(), reach }
-    }
-
-    /// A whole number of the argument that is not part of the code; `what` is what it is known by.
-    pub(super) fn long(&mut self, what: &str, value: i64) -> Register {
-        let at = match self.numbers.get(what) {
-            Some(&at) => at,
-            None => {
-                let at = self.argument.long(value);
-                self.numbers.insert(what.to_owned(), at);
-                at
-            }
-        };
-        self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
-    }
-
-    /// A number of the argument.
-    pub(super) fn number(&mut self, what: &str, kind: Kind, value: f64) -> Register {
-        let at = match self.numbers.get(what) {
-            Some(&at) => at,
-            None => {
-                let at = self.argument.number(kind, value);
-                self.numbers.insert(what.to_owned(), at);
-                at
-            }
-        };
-        self.code.of(kind, &format!("ld.param.{}", kind.number()), &[&format!("[{ARGUMENT}+{at}]")])
-    }
-
+impl Emitter<'_> {
     /// An address of the argument.
     fn address(&mut self, number: usize) -> Register {
         self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{}]", 8 * number)])
@@ -183,7 +134,7 @@ impl<'k> Emitter<'k> {
     fn filter(&mut self, part: usize, of: usize, axes: &[Axis; 3], chain: &Chain, place: &Place) -> Register {
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
         let class = kind.number();
-        let zero = self.code.of(kind, &format!("mov.{class}"), &[&super::truth::literal(kind, 0.0)]);
+        let zero = self.code.of(kind, &format!("mov.{class}"), &[&literal(kind, 0.0)]);
         let mut sum = zero;
         match chain {
             Chain::Entries(entries) => {

@@ -1,9 +1,8 @@
 //! The elementary functions, written down as PTX.
 
-use super::code::{Code, Kind, Register};
-use super::emit::Emitter;
-use super::places::Place;
-use super::truth::literal;
+use super::code::{Code, Kind, Register, literal};
+use super::emitter::Emitter;
+use super::shape::Place;
 use crate::stencil::functions::{MODERATE, Machine, Reach};
 use crate::stencil::{Binary, Unary};
 

@@ -2,8 +2,10 @@
 
 mod code;
 mod emit;
+mod emitter;
 mod functions;
 mod places;
+mod shape;
 mod truth;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -107,16 +109,17 @@ const MOST_WRITTEN: usize = 64;
 
 /// A kernel as it was written.
 fn written(kernel: &Kernel) -> Written {
-    static KNOWN: Mutex<Vec<(Kernel, Written)>> = Mutex::new(Vec::new());
+    static KNOWN: Mutex<Vec<(String, Written)>> = Mutex::new(Vec::new());
+    let text = kernel.text();
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known.iter().rposition(|(one, _)| one == kernel) {
+    if let Some(found) = known.iter().rposition(|(one, _)| *one == text) {
         return known[found].1.clone();
     }
     let written = emit::write(kernel);
     if known.len() == MOST_WRITTEN {
         known.remove(0);
     }
-    known.push((kernel.clone(), written.clone()));
+    known.push((text, written.clone()));
     written
 }
 

@@ -1,3 +1,5 @@
+//! What is written for a step of a solver.
+
 use super::emit;
 use crate::stencil::program::{Filtering, Node, Operation, Plan, Program, Stage, Term, Value};
 use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter};

@@ -1,18 +1,10 @@
 //! Operations on numbers, and what they say of truth.
 
-use super::code::{Kind, Register};
-use super::emit::Emitter;
-use super::places::Place;
+use super::code::{Kind, Register, literal};
+use super::emitter::Emitter;
+use super::shape::Place;
 use crate::stencil::program::Step;
 use crate::stencil::{Binary, Unary};
-
-/// A number as it stands in the code.
-pub(super) fn literal(kind: Kind, value: f64) -> String {
-    match kind {
-        Kind::Single => format!("0f{:08X}", (value as f32).to_bits()),
-        _ => format!("0d{:016X}", value.to_bits()),
-    }
-}
 
 impl Emitter<'_> {
     fn op(&mut self, kind: Kind, name: &str, operands: &[&str]) -> Register {

@@ -37,8 +37,9 @@ pub(super) fn argument<'a>(step: &Argument, like: &Argument) -> Result<Reply<'a>
 
 /// Ends a recording: how many kernels and other operations the step is.
 pub(super) fn finish<'a>(step: &Argument, results: &[Argument]) -> Result<Reply<'a>, Error> {
+    let home = home_of(results)?.outside();
     let results = results.iter().map(held).collect::<Result<_, _>>()?;
-    let stages = steps::finish(number(step)?, results)?;
+    let stages = steps::finish(number(step)?, home, results)?;
     Ok(value(Value::Double(stages as f64)))
 }
 

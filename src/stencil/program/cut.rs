@@ -9,6 +9,8 @@
 //! Arrays are flat, and each filter and each expansion sees them in dimensions of its own. The dimensions of a kernel are
 //! those in which all of these can be told: their extents, as products from the first one on, divide each other.
 
+use std::collections::HashMap;
+
 use super::super::Places;
 use super::kernel::{Axis, Kernel, Part, Step, View, steps};
 use super::{Node, Operation, Program, Reach, Term, Value};
@@ -368,6 +370,8 @@ struct Builder<'c, 'p> {
     /// Where each dimension of the domain ends, as products of extents.
     ends: Vec<usize>,
     kernel: Kernel,
+    /// Parts by their text.
+    known: HashMap<String, usize>,
 }
 
 impl<'c, 'p> Builder<'c, 'p> {
@@ -376,7 +380,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         let ends: Vec<usize> = cuts.iter().copied().chain([*len]).collect();
         let domain = ends.iter().zip([1].iter().chain(&ends)).map(|(end, start)| end / start).collect();
         let kernel = Kernel { domain, parts: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
-        Builder { cutter, group, ends, kernel }
+        Builder { cutter, group, ends, kernel, known: HashMap::new() }
     }
 
     fn kernel(mut self) -> Kernel {
@@ -389,7 +393,8 @@ impl<'c, 'p> Builder<'c, 'p> {
 
     fn push(&mut self, step: Step, single: bool) -> usize {
         let part = Part { step, single };
-        self.kernel.parts.iter().position(|known| *known == part).unwrap_or_else(|| {
+        // By its text: -0 is no 0 there.
+        *self.known.entry(format!("{part:?}")).or_insert_with(|| {
             self.kernel.parts.push(part);
             self.kernel.parts.len() - 1
         })

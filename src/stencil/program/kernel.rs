@@ -13,7 +13,7 @@ pub struct View {
 }
 
 /// One dimension of a filter's window.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Axis {
     /// Which of the domain's; `None` for one of a single element.
     pub dim: Option<usize>,
@@ -26,7 +26,7 @@ pub struct Axis {
 }
 
 /// What is computed of every element of the domain, from parts ahead of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Step {
     /// An element of an input.
     Load(usize, View),
@@ -45,7 +45,7 @@ pub enum Step {
 }
 
 /// A step, and whether what it gives is in single.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Part {
     /// What is done.
     pub step: Step,
@@ -54,7 +54,7 @@ pub struct Part {
 }
 
 /// What an engine computes in one pass: every output element is a function of elements of the inputs.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Kernel {
     /// The extents of the outputs, the first one fastest; one at least, and none is 0.
     pub domain: Vec<usize>,
@@ -67,6 +67,11 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// What it is known by: kernels of one text do the same to the last bit, and a -0 in it is no 0.
+    pub fn text(&self) -> String {
+        format!("{self:?}")
+    }
+
     /// One operation on each element of an array of `len` elements.
     pub fn of_one(op: Unary, single: bool, len: usize) -> Kernel {
         let load = Step::Load(0, View { start: 0, steps: vec![1] });

@@ -93,11 +93,11 @@ pub enum Filtering {
     Stencil(Stencil),
     /// Of [`Compute::derivative`](super::Compute::derivative) in double.
     Derivative(Derivative<f64>),
-    /// The same in single.
+    /// A derivative in single.
     SingleDerivative(Derivative<f32>),
     /// Of [`Compute::convolution`](super::Compute::convolution) in double.
     Convolution(Convolution<f64>),
-    /// The same in single.
+    /// A convolution in single.
     SingleConvolution(Convolution<f32>),
 }
 
@@ -106,7 +106,7 @@ pub enum Filtering {
 pub enum Operation {
     /// The array number so and so that the program is run with.
     Input(usize),
-    /// The same number everywhere.
+    /// One number everywhere.
     Fill(f64),
     /// An operation on each element.
     Each(Unary, Value),

@@ -4,7 +4,7 @@ use super::super::{Boundary, DERIVATIVE_RADIUS, Ends, Real};
 use super::Filtering;
 
 /// The chain of a filter.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Chain {
     /// `acc = fma (sample, entry, acc)` over the entries, the first dimension fastest.
     Entries(Vec<f64>),
@@ -13,7 +13,7 @@ pub enum Chain {
 }
 
 /// A filter over an array of three dimensions: its window, its chain, and the ghost values.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Reach {
     /// The array.
     pub size: [usize; 3],

@@ -1,0 +1,60 @@
+//! What a kernel is written with.
+
+use std::collections::HashMap;
+
+use super::code::{Argument, Code, Kind, Register};
+use super::shape::Shape;
+use crate::stencil::program::Kernel;
+
+/// The name of its argument.
+pub(super) const ARGUMENT: &str = "step_param_0";
+
+/// A kernel that is being written.
+pub(super) struct Emitter<'k> {
+    pub(super) kernel: &'k Kernel,
+    pub(super) code: Code,
+    pub(super) argument: Argument,
+    pub(super) shape: Shape,
+    /// Where numbers of the kernel stand in the argument.
+    numbers: HashMap<String, usize>,
+    /// How far the filters reach along each dimension, below and above.
+    pub(super) reach: Vec<[i64; 2]>,
+}
+
+impl<'k> Emitter<'k> {
+    pub(super) fn new(kernel: &'k Kernel) -> Emitter<'k> {
+        let mut argument = Argument::default();
+        for _ in 0..kernel.inputs.len() + kernel.outputs.len() {
+            argument.long(0);
+        }
+        let (code, shape) = (Code::new(), Shape::of(&kernel.domain));
+        let reach = vec![[0; 2]; kernel.domain.len()];
+        Emitter { kernel, code, argument, shape, numbers: HashMap::new(), reach }
+    }
+
+    /// A whole number of the argument that is not part of the code; `what` is what it is known by.
+    pub(super) fn long(&mut self, what: &str, value: i64) -> Register {
+        let at = match self.numbers.get(what) {
+            Some(&at) => at,
+            None => {
+                let at = self.argument.long(value);
+                self.numbers.insert(what.to_owned(), at);
+                at
+            }
+        };
+        self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
+    }
+
+    /// A number of the argument.
+    pub(super) fn number(&mut self, what: &str, kind: Kind, value: f64) -> Register {
+        let at = match self.numbers.get(what) {
+            Some(&at) => at,
+            None => {
+                let at = self.argument.number(kind, value);
+                self.numbers.insert(what.to_owned(), at);
+                at
+            }
+        };
+        self.code.of(kind, &format!("ld.param.{}", kind.number()), &[&format!("[{ARGUMENT}+{at}]")])
+    }
+}
