@@ -517,6 +517,7 @@ classdef DeviceArray < handle
     u = zeros (varargin)
     u = ones (varargin)
     varargout = iterate (f, n, varargin)
+    step = compile (f, varargin)
 
     % A file holds no array: every use of the object says so.
     function u = loadobj (saved) %#ok<INUSD>

@@ -1,34 +1,134 @@
 function varargout = iterate (f, n, varargin)
-%iterate  Steps of a solver, compiled, in one call.
+%iterate  N steps of a solver in one call, each step as few kernels.
 %
 %   [U, V, ...] = DeviceArray.iterate (F, N, U, V, ...)
 %   [U, V, ..., INFO] = DeviceArray.iterate (F, N, U, V, ..., NAME, VALUE, ...)
+%   [U, V, ..., R, INFO] = DeviceArray.iterate (..., 'Record', G)
+%
+%   F is a function of array code: [U, V, ...] = F (U, V, ...). It is called
+%   once, with arrays that hold no numbers and record what is done with
+%   them; what was recorded becomes kernels, and these do the N steps. The
+%   results have the bits of
+%
+%     for k = 1:N
+%       [U, V, ...] = F (U, V, ...);
+%     end
+%
+%   U, V, ...  the states: DeviceArrays or ordinary arrays; these go to the
+%              engine once, and come back as ordinary arrays. A step keeps
+%              their sizes; their classes may change in the first step.
+%   N          how many steps; a whole number from 0.
+%   INFO       a struct: Steps that were done, the Reason of the end
+%              ('steps' or 'until'), the Kernels of a step (and other
+%              operations), and the Milliseconds of a step, all told.
+%
+%   A step may use + - .* ./ .^, comparisons and logic, the functions of
+%   elements that a DeviceArray has (such as sqrt, exp, max, mod), arrays that
+%   expand, arrays and numbers from outside, the three functions with their
+%   options, circshift, constant indices, and reductions of all elements,
+%   such as dot (u(:), v(:)), whose results later operations use. What asks
+%   for values is the error 'trace': gather, printing, if and while on a
+%   DeviceArray, indices that are computed, sort, find. Random numbers and
+%   the clock are read once, while the step is recorded.
+%
+%   Options
+%     'States'    how many of the arrays are states; the others are passed
+%                 to F as they are, and stay. Without it as many as F has
+%                 outputs; for an anonymous function, all.
+%     'Every'     m, a divisor of N: the states are those after m, 2 m, ...
+%                 steps, one behind the other in one more dimension.
+%     'Record'    a function of the states after a step, whose result, some
+%                 numbers, becomes a column of R.
+%     'Values'    a matrix with a column a step, whose numbers come to F as
+%                 further arguments behind the states: sources in time.
+%     'Until'     a function of the states after a step: where it is true,
+%                 that was the last step.
+%     'Check'     every how many steps that is asked (10 unless given): it
+%                 waits for the engine.
+%     'Progress'  true: a line tells how far it is.
+%
+%   Errors
+%     DeviceArray:trace   what cannot be recorded, and where; a state that
+%                         changes its size
+%     DeviceArray:option  a bad option or number of steps
+%
+%   Example
+%     % Heat in a rod whose ends are held at 0
+%     u = sin (pi * (1:99)' / 100);
+%     f = @(u) u + 0.4 * StencilConstantMemory_CUDA (u, [1 -2 1]);
+%     [u, info] = DeviceArray.iterate (f, 1000, u);
+%
+%   See also compile, StencilConstantMemory_CUDA, GrayScott_Demo.
 
   [arguments, asked] = stepOptions (f, varargin);
-  count = asked.States;
-  varargout = cell (1, max (nargout, 1));
-  [held, given] = onDevice (arguments(1:count), arguments(count+1:end));
-  constants = arguments(count+1:end);
+  if ~(isnumeric (n) && isscalar (n) && n >= 0 && n == fix (n) && n < 2^53)
+    badOption ('The number of steps is a whole number from 0.');
+  end
+  n = double (n);
+  if asked.Every > 0 && mod (n, asked.Every) ~= 0
+    badOption (sprintf ('Bad value for ''Every'': got %d, expected a divisor of the steps, which are %d.', asked.Every, n));
+  end
+  if size (asked.Values, 2) < n && ~isempty (asked.Values)
+    badOption (sprintf ('''Values'' has %d columns, and there are %d steps.', size (asked.Values, 2), n));
+  end
+  records = ~isempty (asked.Record);
+  if nargout > asked.States + records + 1
+    badOption (sprintf ('%d outputs were asked for, and there are %d.', nargout, asked.States + records + 1));
+  end
+  constants = arguments(asked.States+1:end);
+  [held, given, place] = onDevice (arguments(1:asked.States), constants);
   info = struct ('Steps', 0, 'Reason', 'steps', 'Kernels', 0, 'Milliseconds', 0);
+  [kept, recorded] = deal (cell (0, asked.States), {});
   started = tic ();
-  while info.Steps < n
-    [step, classes, info.Kernels] = recordStep (f, held, constants);
-    guard = onCleanup (@() DeviceArray_CUDA ('forget', step));
-    % Where the first step changes a class, the others are recorded anew.
-    changed = ~isequal (classes, cellfun (@underlyingType, held, 'UniformOutput', false));
-    if changed && info.Steps > 0
-      error ('DeviceArray:trace', 'The class of a state changes in a step after the first: %s.', strjoin (classes, ', '));
+  while info.Steps < n && strcmp (info.Reason, 'steps')
+    step = [];
+    guard = onCleanup (@() forgetStep (step));
+    [step, classes, info.Kernels] = recordStep (f, held, constants, asked, place, []);
+    guard = onCleanup (@() forgetStep (step));
+    changes = ~isequal (classes, cellfun (@underlyingType, held, 'UniformOutput', false));
+    if changes && info.Steps > 0
+      error ('DeviceArray:trace', ['A state changes its class in the second step, too: the states are %s then. Convert ', ...
+                                   'it in the step, such as u = double (u > 0).'], strjoin (classes, ', '));
     end
+    % A step that changes a class is done once, and the others are recorded anew.
     times = n - info.Steps;
-    if changed
+    if changes
       times = 1;
     end
-    [held{:}] = DeviceArray_CUDA ('run', step, times, held{:});
-    info.Steps = info.Steps + times;
+    values = [];
+    if ~isempty (asked.Values)
+      values = DeviceArray (asked.Values(:,info.Steps+1:end), place{:});
+    end
+    keeps = asked.Every > 0;
+    results = cell (1, asked.States * (1 + keeps) + records + 1);
+    plan = [times, info.Steps, asked.Every, asked.Check, asked.Progress];
+    [results{:}] = DeviceArray_CUDA ('run', step, plan, values, held{:});
+    told = gather (results{end});
+    if records
+      columns = gather (results{end-1});
+      recorded{end+1} = columns(:,1:told(1)); %#ok<AGROW>
+    end
+    if keeps
+      count = floor ((info.Steps + told(1)) / asked.Every) - floor (info.Steps / asked.Every);
+      kept(end+1,:) = cellfun (@(all, one) firstStates (all, one, count), results(asked.States+(1:asked.States)), held, ...
+                               'UniformOutput', false); %#ok<AGROW>
+    end
+    held = results(1:asked.States);
+    info.Steps = info.Steps + told(1);
+    if told(2)
+      info.Reason = 'until';
+    end
     clear guard
   end
   info.Milliseconds = 1000 * toc (started) / max (info.Steps, 1);
+  if ~isempty (kept)
+    held = cellfun (@joinStates, num2cell (kept, 1), held, 'UniformOutput', false);
+  end
   held(given) = cellfun (@gather, held(given), 'UniformOutput', false);
-  results = [held, {info}];
+  results = held;
+  if records
+    results{end+1} = [recorded{:}];
+  end
+  results{end+1} = info;
   varargout = results(1:max (nargout, 1));
 end

@@ -208,7 +208,7 @@ enum Added<'a, T: Real> {
 ///
 /// # Errors
 /// `outOfMemory` where there can be no such array.
-fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
+pub(super) fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
     let own = if dims.len() == 2 && dims[1] == 1 { &dims[..1] } else { dims };
     let all = [own, &[states]].concat();
     windows::check_fits(&all)?;

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::levels;
 use super::recordings;
-use super::store::{Home, Numbers, StoredArray, next_number};
+use super::store::{Home, StoredArray, next_number};
 use crate::mex::{Class, Error};
 use crate::process::PerProcess;
-use crate::steps::Step;
+use crate::steps::{Ran, Run, Shape, Step};
 
 /// What a step gives: the dimensions and the class of each result.
 pub(super) type Shapes = Vec<(Vec<usize>, Class)>;
@@ -18,6 +19,7 @@ pub(super) struct Compiled {
     pub(super) home: Home,
     pub(super) step: Arc<Mutex<Step>>,
     pub(super) shapes: Shapes,
+    shape: Shape,
 }
 
 fn ready() -> MutexGuard<'static, HashMap<u64, Compiled>> {
@@ -25,17 +27,17 @@ fn ready() -> MutexGuard<'static, HashMap<u64, Compiled>> {
     READY.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins to record a step, over arrays in `home`: the number that it has from now on.
+/// Begins to record a step, over arrays in `home`: the number that it has from now on, or has had.
 ///
 /// # Errors
 /// `trace`, for arrays of a step that is being recorded.
-pub(super) fn open(home: Home) -> Result<u64, Error> {
+pub(super) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
     if home.step().is_some() {
         let text =
             "A step cannot be compiled or iterated inside a step that is being recorded: call the function itself.";
         return Err(Error::new("trace", text));
     }
-    let number = next_number();
+    let number = again.unwrap_or_else(next_number);
     recordings::open(number);
     Ok(number)
 }
@@ -60,7 +62,7 @@ pub(super) fn lifted(held: StoredArray, home: Home) -> StoredArray {
 ///
 /// # Errors
 /// `trace`, for what is no array of this step; what the engine says.
-pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>) -> Result<usize, Error> {
+pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: Shape) -> Result<usize, Error> {
     let recording = recordings::find(number)?;
     let mut values = Vec::with_capacity(results.len());
     let mut shapes = Shapes::with_capacity(results.len());
@@ -70,10 +72,10 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>) -> Resu
         shapes.push((result.dims, result.class));
     }
     let (program, known) = recording.finish();
-    let step = Step::new(&*home.engine()?, program, known, values)?;
+    let step = Step::new(&*home.engine()?, program, known, values, shape)?;
     let stages = step.stages();
     recordings::close(number);
-    ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), shapes });
+    ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), shapes, shape });
     Ok(stages)
 }
 
@@ -96,9 +98,38 @@ pub(super) fn forget(number: u64) {
 }
 
 impl Compiled {
-    /// The arrays that become results.
-    pub(super) fn results(&self, numbers: Vec<Numbers>) -> Vec<StoredArray> {
-        let shapes = self.shapes.iter().cloned().zip(numbers);
-        shapes.map(|((dims, class), numbers)| StoredArray { home: self.home, dims, class, numbers }).collect()
+    /// Checks that a run can begin with these states.
+    ///
+    /// # Errors
+    /// `trace`, for another number of them, or other sizes or classes than those that the step was recorded with.
+    pub(super) fn fits(&self, states: &[StoredArray]) -> Result<(), Error> {
+        let same = |(state, (dims, class)): (&StoredArray, &(Vec<usize>, Class))| {
+            state.dims == *dims && state.class == *class && state.home == self.home
+        };
+        if states.len() == self.shape.states && states.iter().zip(&self.shapes).all(same) {
+            return Ok(());
+        }
+        Err(Error::new("trace", "The step was recorded with states of other sizes or classes, or in another place."))
+    }
+
+    /// The arrays that become results of a run.
+    ///
+    /// # Errors
+    /// `outOfMemory`, for an array of more elements than the host can count.
+    pub(super) fn results(&self, ran: Ran, run: &Run) -> Result<Vec<StoredArray>, Error> {
+        let states = &self.shapes[..self.shape.states];
+        let kept = if ran.kept.is_empty() { &[] } else { states };
+        let records = &self.shapes[self.shape.states..][..self.shape.records];
+        let numbers = ran.states.into_iter().chain(ran.kept).chain(ran.records);
+        let shapes = states.iter().chain(kept).chain(records).zip(numbers).enumerate();
+        let made = shapes.map(|(number, ((dims, class), numbers))| {
+            let dims = match number / states.len() {
+                0 => dims.clone(),
+                1 if number < states.len() + kept.len() => levels::stacked(dims, run.kept().unwrap_or(0))?,
+                _ => vec![dims.iter().product(), run.steps],
+            };
+            Ok(StoredArray { home: self.home, dims, class: *class, numbers })
+        });
+        made.collect()
     }
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use crate::stencil::program::{Filtering, Numbers};
 use crate::stencil::{Arithmetic, Array, Compute, Convolution, Derivative, Engine, Real};
 pub use record::{Recorder, Recording};
-pub use run::Step;
+pub use run::{Ran, Run, Shape, Step};
 
 /// A class that engines compute in, as programs see it.
 pub trait Number: Real {

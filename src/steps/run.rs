@@ -5,8 +5,57 @@ use std::sync::Arc;
 use super::Number;
 use super::single::{self, alone};
 use crate::stencil::program::{Node, Numbers, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Prepared};
+use crate::stencil::{Array, Engine, Error, Places, Prepared, RANK, Section, Source, Target};
 use crate::watch::Watch;
+
+/// What a program gives in each step, one kind behind the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Arrays that become arguments of the next step.
+    pub states: usize,
+    /// Arrays that are collected.
+    pub records: usize,
+    /// Whether the last one is a number that ends the run where it is no zero.
+    pub until: bool,
+}
+
+/// How often a step is run, and what for.
+#[derive(Debug)]
+pub struct Run {
+    /// The most steps.
+    pub steps: usize,
+    /// The steps that were done before, which count for the next two.
+    pub before: usize,
+    /// States are kept each time that so many steps are over; 0 for the last ones alone.
+    pub every: usize,
+    /// The end is asked for each time that so many steps are over; 1 at least.
+    pub check: usize,
+    /// Numbers for each step, so many a step, which follow the states as arguments of one element.
+    pub values: Option<(Numbers, usize)>,
+}
+
+impl Run {
+    /// How many states are kept.
+    pub fn kept(&self) -> Option<usize> {
+        let until = |steps: usize| steps.checked_div(self.every);
+        until(self.before + self.steps).zip(until(self.before)).map(|(all, before)| all - before)
+    }
+}
+
+/// What a run has come to.
+#[derive(Debug)]
+pub struct Ran {
+    /// The last states.
+    pub states: Vec<Numbers>,
+    /// Where states were kept on the way: each of them, its copies one behind the other.
+    pub kept: Vec<Numbers>,
+    /// What was collected in each step, one behind the other.
+    pub records: Vec<Numbers>,
+    /// The steps that were done.
+    pub steps: usize,
+    /// Whether its end came by itself.
+    pub ended: bool,
+}
 
 /// A step of a solver on one engine: from some arrays to some others.
 pub struct Step {
@@ -15,6 +64,7 @@ pub struct Step {
     known: Vec<Option<Numbers>>,
     /// What it gives.
     outputs: Vec<Value>,
+    shape: Shape,
     stages: Vec<Ready>,
 }
 
@@ -41,6 +91,7 @@ impl Step {
         program: Program,
         known: Vec<Option<Numbers>>,
         outputs: Vec<Value>,
+        shape: Shape,
     ) -> Result<Step, Error> {
         let plan = match engine.limits() {
             Some(limits) => Plan::new(&program, &outputs, limits),
@@ -57,7 +108,7 @@ impl Step {
             })
         };
         let stages = plan.stages.into_iter().map(ready).collect::<Result<_, _>>()?;
-        Ok(Step { program, known, outputs, stages })
+        Ok(Step { program, known, outputs, shape, stages })
     }
 
     /// How many kernels and single operations a step is.
@@ -65,57 +116,72 @@ impl Step {
         self.stages.len()
     }
 
-    /// The arguments that it takes.
+    /// The arguments that it takes: the states, then the values of a step, then others.
     pub fn arguments(&self) -> usize {
         self.known.iter().filter(|known| known.is_none()).count()
     }
 
-    /// So many steps, each from what the one before gave: the first arguments are the states, of which there are as many as
-    /// results, the others stay as they are. `after` is told the states of each step.
+    /// So many steps, each from the states that the one before gave; other arguments stay as they are.
     ///
     /// # Errors
-    /// Those of the engine, and of `after`.
+    /// Those of the engine; [`Error::Internal`] for another number of arguments.
     pub fn run(
         &mut self,
         engine: &(dyn Engine + 'static),
-        arguments: Vec<Numbers>,
-        steps: usize,
+        states: Vec<Numbers>,
+        run: &Run,
         watch: &Watch,
-        mut after: impl FnMut(usize, &[Numbers]) -> Result<bool, Error>,
-    ) -> Result<Vec<Numbers>, Error> {
-        let states = self.outputs.len();
-        let mut arguments = arguments;
+    ) -> Result<Ran, Error> {
+        let own = run.values.as_ref().map_or(0, |(_, count)| *count);
+        if states.len() != self.shape.states || states.len() + own != self.arguments() {
+            return Err(Error::Internal(format!("{} states and {own} values for a step.", states.len())));
+        }
         let nodes = self.program.nodes().len();
         let mut buffers = Buffers { results: vec![None; nodes], spare: vec![None; nodes] };
-        let mut results: Vec<Numbers> = arguments[..states.min(arguments.len())].to_vec();
-        for step in 0..steps {
+        let kept = run.kept().unwrap_or(0);
+        let of_states: Vec<_> =
+            self.outputs[..self.shape.states].iter().map(|value| self.program.node(*value)).collect();
+        let of_records = self.outputs[self.shape.states..][..self.shape.records].iter();
+        let mut on_the_way = Collections::new(engine, of_states, kept)?;
+        let of_records = of_records.map(|value| self.program.node(*value)).collect();
+        let mut records = Collections::new(engine, of_records, run.steps)?;
+        let (mut states, mut done, mut ended) = (states, 0, false);
+        while done < run.steps && !ended {
             watch.check()?;
-            self.take(&arguments, &mut buffers.results);
+            let values = values_of(engine, run, done, watch)?;
+            self.take(&states, &values, &mut buffers.results);
             for stage in &mut self.stages {
                 run_stage(engine, &self.program, stage, &mut buffers, watch)?;
             }
-            results.clear();
-            for value in &self.outputs {
-                let result = buffers.results[value.0].clone();
-                results.push(result.ok_or_else(|| Error::Internal("A step without its result.".into()))?);
-            }
+            done += 1;
+            let missing = || Error::Internal("A step without its result.".into());
+            let results = self.outputs.iter().map(|value| buffers.results[value.0].clone().ok_or_else(missing));
+            let results = results.collect::<Result<Vec<_>, _>>()?;
             buffers.keep(&self.program, &self.outputs);
-            watch.count(results.iter().map(Numbers::len).max().unwrap_or(0));
-            if !after(step + 1, &results)? {
-                break;
+            let mark = watch.mark();
+            records.put(engine, done - 1, &results[self.shape.states..], watch)?;
+            let all = run.before + done;
+            if run.every > 0 && all.is_multiple_of(run.every) {
+                on_the_way.put(engine, all / run.every - run.before / run.every - 1, &results, watch)?;
             }
-            if step + 1 < steps {
-                for (value, (argument, result)) in self.outputs.iter().zip(arguments.iter_mut().zip(&results)) {
-                    buffers.give(*value, std::mem::replace(argument, result.clone()), result);
-                }
+            if self.shape.until && (all.is_multiple_of(run.check) || done == run.steps) {
+                ended = is_true(engine, results.last().ok_or_else(missing)?, watch)?;
+            }
+            watch.rewind(mark);
+            watch.count(results.iter().map(Numbers::len).max().unwrap_or(0));
+            for (value, (state, result)) in self.outputs.iter().zip(states.iter_mut().zip(results)) {
+                let old = std::mem::replace(state, result.clone());
+                buffers.give(*value, old, &result);
             }
         }
-        Ok(results)
+        let all = |collections: Collections| collections.0.into_iter().map(|(all, _)| all).collect();
+        let kept = if run.every > 0 { all(on_the_way) } else { Vec::new() };
+        Ok(Ran { states, kept, records: all(records), steps: done, ended })
     }
 
     /// The inputs of the program, as results.
-    fn take(&self, arguments: &[Numbers], results: &mut [Option<Numbers>]) {
-        let mut next = arguments.iter();
+    fn take(&self, states: &[Numbers], values: &[Numbers], results: &mut [Option<Numbers>]) {
+        let mut next = states.iter().chain(values);
         let inputs =
             self.program.nodes().iter().enumerate().filter_map(|(at, node)| node.input().map(|input| (at, input)));
         for (at, input) in inputs {
@@ -124,13 +190,100 @@ impl Step {
     }
 }
 
+/// An array of unknown numbers.
+fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
+    fn new<T: Number>(engine: &(dyn Engine + 'static), len: usize) -> Result<Numbers, Error> {
+        let array: Array<T> = T::compute(engine).array(len)?;
+        Ok(T::numbers(Arc::new(array)))
+    }
+    if single { new::<f32>(engine, len) } else { new::<f64>(engine, len) }
+}
+
+/// The values of a step, an array each.
+fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Watch) -> Result<Vec<Numbers>, Error> {
+    fn pick<T: Number>(
+        engine: &(dyn Engine + 'static),
+        all: &Array<T>,
+        at: usize,
+        watch: &Watch,
+    ) -> Result<Numbers, Error> {
+        let mut value: Array<T> = T::compute(engine).array(1)?;
+        T::arithmetic(engine).pick(all, &section(at, 1), Target::Array(&mut value), watch)?;
+        Ok(value).map(|value| T::numbers(Arc::new(value)))
+    }
+    let Some((all, count)) = &run.values else { return Ok(Vec::new()) };
+    let places = step * count..(step + 1) * count;
+    places
+        .map(|at| match all {
+            Numbers::Double(all) => pick(engine, all, at, watch),
+            Numbers::Single(all) => pick(engine, all, at, watch),
+        })
+        .collect()
+}
+
+/// Whether a number is no zero. This waits for it.
+fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, watch: &Watch) -> Result<bool, Error> {
+    fn value<T: Number>(engine: &(dyn Engine + 'static), of: &Array<T>, watch: &Watch) -> Result<bool, Error> {
+        let mut value = vec![T::default(); of.len()];
+        T::compute(engine).copy(Source::Array(of), Target::Host(&mut value), watch)?;
+        Ok(value.iter().all(|value| *value != T::default()))
+    }
+    match number {
+        Numbers::Double(number) => value(engine, number, watch),
+        Numbers::Single(number) => value(engine, number, watch),
+    }
+}
+
+/// `len` places one behind the other.
+fn section(start: usize, len: usize) -> Places {
+    let mut section = Section { start, size: [1; RANK], steps: [0; RANK] };
+    (section.size[0], section.steps[0]) = (len, 1);
+    Places::Section(section)
+}
+
+/// Arrays that are collected, with the length of each.
+struct Collections(Vec<(Numbers, usize)>);
+
+impl Collections {
+    /// Room for `count` results of each of these nodes.
+    fn new(engine: &(dyn Engine + 'static), of: Vec<&Node>, count: usize) -> Result<Collections, Error> {
+        let too_large = || Error::OutOfMemory("What is collected has more elements than can be counted.".into());
+        let all = of.into_iter().map(|node| {
+            let len = node.len.checked_mul(count).ok_or_else(too_large)?;
+            Ok((room(engine, node.single, len)?, node.len))
+        });
+        all.collect::<Result<_, _>>().map(Collections)
+    }
+
+    /// Keeps the results number `at`.
+    fn put(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        at: usize,
+        results: &[Numbers],
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        fn put<T: Number>(
+            engine: &(dyn Engine + 'static),
+            (all, from): (&mut Numbers, &Array<T>),
+            (at, len): (usize, usize),
+            watch: &Watch,
+        ) -> Result<(), Error> {
+            T::arithmetic(engine).put(Source::Array(from), &section(at * len, len), alone::<T>(all)?, watch)
+        }
+        for ((all, len), result) in self.0.iter_mut().zip(results) {
+            match result {
+                Numbers::Double(result) => put(engine, (all, result), (at, *len), watch)?,
+                Numbers::Single(result) => put(engine, (all, result), (at, *len), watch)?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Buffers {
     /// An array for what a node gives, which nobody else has.
     fn room(&mut self, engine: &(dyn Engine + 'static), value: Value, node: &Node) -> Result<Numbers, Error> {
-        fn new<T: Number>(engine: &(dyn Engine + 'static), len: usize) -> Result<Numbers, Error> {
-            let array: Array<T> = T::compute(engine).array(len)?;
-            Ok(T::numbers(Arc::new(array)))
-        }
         if let Some(mut spare) = self.spare[value.0].take() {
             let is_alone =
                 if node.single { alone::<f32>(&mut spare).is_ok() } else { alone::<f64>(&mut spare).is_ok() };
@@ -138,7 +291,7 @@ impl Buffers {
                 return Ok(spare);
             }
         }
-        if node.single { new::<f32>(engine, node.len) } else { new::<f64>(engine, node.len) }
+        room(engine, node.single, node.len)
     }
 
     /// What is neither argument nor result of the step is written to again in the next one.

@@ -7,7 +7,7 @@ use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
     Reference, Section, Sides, Stencil, Taps, Unary,
 };
-use stencil_mex::steps::Step;
+use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, is_slow, samples};
@@ -331,12 +331,16 @@ fn run(
 ) -> Result<Vec<Vec<u64>>, String> {
     let told = |error: stencil_mex::stencil::Error| error.to_string();
     let (program, outputs) = make();
-    let known = vec![None; program.inputs()];
-    let mut step = Step::new(engine, program, known, outputs).map_err(told)?;
     let inputs = inputs.iter().zip(seed..).map(|(&(single, len), seed)| numbers(engine, single, len, seed));
-    let results =
-        step.run(engine, inputs.collect::<Result<_, _>>()?, 2, &Watch::new(), |_, _| Ok(true)).map_err(told)?;
-    results.iter().map(|result| bits_of(engine, result)).collect()
+    let mut inputs = inputs.collect::<Result<Vec<_>, _>>()?;
+    let states = inputs.drain(..outputs.len()).collect();
+    // What is no state is an array from outside.
+    let known = (0..outputs.len()).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
+    let shape = Shape { states: outputs.len(), records: 0, until: false };
+    let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
+    let run = Run { steps: 2, before: 0, every: 0, check: 1, values: None };
+    let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
+    ran.states.iter().map(|result| bits_of(engine, result)).collect()
 }
 
 /// An engine against the reference.

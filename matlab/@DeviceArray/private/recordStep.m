@@ -1,23 +1,68 @@
-function [step, classes, kernels] = recordStep (f, states, constants)
-  % Records a step: its number, the classes that it gives, and how many kernels it is.
-  step = DeviceArray_CUDA ('record', states{1});
+function [step, classes, kernels] = recordStep (f, states, constants, asked, place, again)
+%recordStep  Records a step: its number, the classes of its states, and how
+%            many kernels and other operations it is.
+
+  if isempty (again)
+    step = DeviceArray_CUDA ('record', states{1});
+  else
+    step = DeviceArray_CUDA ('record', states{1}, again);
+  end
   try
-    traced = cellfun (@(u) DeviceArray_CUDA ('argument', step, u), states, 'UniformOutput', false);
+    argument = @(u) DeviceArray_CUDA ('argument', step, u);
+    traced = cellfun (argument, states, 'UniformOutput', false);
+    values = cell (1, size (asked.Values, 1));
+    for i = 1:numel (values)
+      values{i} = argument (DeviceArray (asked.Values(i), place{:}));
+    end
     results = cell (size (states));
-    [results{:}] = f (traced{:}, constants{:});
+    [results{:}] = f (traced{:}, values{:}, constants{:});
+    results = cellfun (@(x) arrayOf (x, place), results, 'UniformOutput', false);
     for i = 1:numel (results)
-      if ~isa (results{i}, 'DeviceArray')
-        results{i} = DeviceArray (results{i});
-      end
       if ~isequal (size (results{i}), size (states{i}))
-        error ('DeviceArray:trace', 'State %d changes its size in a step, from %s to %s: a step keeps the sizes.', i, ...
-               sizeText (states{i}), sizeText (results{i}));
+        error ('DeviceArray:trace', 'State %d changes its size in a step, from %s to %s, and a step keeps sizes.', i, ...
+               sizeText (size (states{i})), sizeText (size (results{i})));
       end
     end
     classes = cellfun (@underlyingType, results, 'UniformOutput', false);
-    kernels = DeviceArray_CUDA ('finish', step, results{:});
+    others = {};
+    for g = {asked.Record, asked.Until}
+      if ~isempty (g{1})
+        others{end+1} = arrayOf (g{1} (results{:}), place); %#ok<AGROW>
+      end
+    end
+    if ~isempty (asked.Until) && numel (others{end}) ~= 1
+      error ('DeviceArray:trace', '''Until'' gives %s values, and one is expected: all (...) or any (...) makes it so.', ...
+             sizeText (size (others{end})));
+    end
+    shape = [numel(results), ~isempty(asked.Record), ~isempty(asked.Until)];
+    kernels = DeviceArray_CUDA ('finish', step, shape, results{:}, others{:});
   catch caught
-    DeviceArray_CUDA ('forget', step);
+    forgetStep (step);
+    explain (caught);
+  end
+end
+
+function u = arrayOf (x, place)
+  u = x;
+  if ~isa (x, 'DeviceArray')
+    u = DeviceArray (x, place{:});
+  end
+end
+
+% What a recording ends with: where, and under the identifier of what cannot be recorded.
+function explain (caught)
+  kind = regexp (caught.identifier, '[^:]*$', 'match', 'once');
+  if ~any (strcmp (kind, {'trace', 'unsupported'}))
     rethrow (caught);
   end
+  place = '';
+  own = fileparts (fileparts (mfilename ('fullpath')));
+  for i = 1:numel (caught.stack)
+    frame = caught.stack(i);
+    if ~isempty (frame.file) && frame.line > 0 && isempty (strfind (frame.file, own)) %#ok<STREMP>
+      place = sprintf (' (%s, line %d)', frame.name, frame.line);
+      break;
+    end
+  end
+  error ('DeviceArray:trace', 'A step cannot be recorded%s: %s', place, caught.message);
 end

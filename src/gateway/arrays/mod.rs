@@ -280,11 +280,12 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Statistic(what), [array, dim]) => statistics::reply(held(array)?, what, dim),
         (Verb::Spread(what), [array, weight, dim]) => statistics::reply(held(array)?, what.weighted(weight)?, dim),
         (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),
-        (Verb::Record, [like]) => steps::record(like),
+        (Verb::Record, [like]) => steps::record(like, None),
+        (Verb::Record, [like, again]) => steps::record(like, Some(again)),
         (Verb::Argument, [step, like]) => steps::argument(step, like),
-        (Verb::Finish, [step, results @ ..]) => steps::finish(step, results),
+        (Verb::Finish, [step, shape, results @ ..]) => steps::finish(step, shape, results),
         (Verb::Forget, [step]) => steps::forget(step),
-        (Verb::Run, [step, times, arguments @ ..]) => steps::run(step, times, arguments),
+        (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
         _ => Err(few()),
     }
 }

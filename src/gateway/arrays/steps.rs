@@ -7,6 +7,8 @@ use super::super::store::{Numbers, StoredArray};
 use super::operands::home_of;
 use super::{held, value};
 use crate::mex::{Argument, Effort, Error, Reply, Value};
+use crate::stencil;
+use crate::steps::{Run, Shape};
 
 /// A whole number from 0; `what` is what errors call it.
 fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
@@ -22,9 +24,9 @@ fn number(argument: &Argument) -> Result<u64, Error> {
     whole(argument, "A step")
 }
 
-/// Begins to record a step over arrays that lie where this one does.
-pub(super) fn record<'a>(like: &Argument) -> Result<Reply<'a>, Error> {
-    let number = steps::open(held(like)?.home)?;
+/// Begins to record a step over arrays that lie where this one does: a new one, or one that there was, `again`.
+pub(super) fn record<'a>(like: &Argument, again: Option<&Argument>) -> Result<Reply<'a>, Error> {
+    let number = steps::open(held(like)?.home, again.map(number).transpose()?)?;
     Ok(value(Value::Double(number as f64)))
 }
 
@@ -35,11 +37,30 @@ pub(super) fn argument<'a>(step: &Argument, like: &Argument) -> Result<Reply<'a>
     super::run::keep(argument.home, 0, move |_, _, _| Ok(argument))
 }
 
-/// Ends a recording: how many kernels and other operations the step is.
-pub(super) fn finish<'a>(step: &Argument, results: &[Argument]) -> Result<Reply<'a>, Error> {
+/// So many whole numbers.
+fn wholes<const N: usize>(argument: &Argument) -> Result<[usize; N], Error> {
+    let wrong = || Error::new("option", format!("{argument} is no row of {N} whole numbers."));
+    let numbers = argument.doubles().filter(|numbers| numbers.len() == N).ok_or_else(wrong)?;
+    let mut wholes = [0; N];
+    for (whole, number) in wholes.iter_mut().zip(numbers) {
+        if !(number.fract() == 0.0 && (0.0..=2_f64.powi(53)).contains(number)) {
+            return Err(wrong());
+        }
+        *whole = *number as usize;
+    }
+    Ok(wholes)
+}
+
+/// Ends a recording: how many kernels and other operations the step is. Of the results so many are states and so many are
+/// recorded; then there may be one that ends the run.
+pub(super) fn finish<'a>(step: &Argument, shape: &Argument, results: &[Argument]) -> Result<Reply<'a>, Error> {
+    let [states, records, until] = wholes(shape)?;
+    if states + records + until != results.len() || states == 0 || until > 1 {
+        return Err(Error::new("option", format!("{} results for that many of each kind.", results.len())));
+    }
     let home = home_of(results)?.outside();
     let results = results.iter().map(held).collect::<Result<_, _>>()?;
-    let stages = steps::finish(number(step)?, home, results)?;
+    let stages = steps::finish(number(step)?, home, results, Shape { states, records, until: until == 1 })?;
     Ok(value(Value::Double(stages as f64)))
 }
 
@@ -49,25 +70,40 @@ pub(super) fn forget<'a>(step: &Argument) -> Result<Reply<'a>, Error> {
     Ok(value(Value::Empty))
 }
 
-/// So many steps from these arguments.
-pub(super) fn run<'a>(step: &Argument, times: &Argument, arguments: &[Argument]) -> Result<Reply<'a>, Error> {
+/// Steps from these states. `times` has how many; how many there were before; every how many states are kept, and the end
+/// is asked for; and whether progress is told. `values` are the numbers of each step, a column each. The last result has the steps that were done,
+/// and whether the end came by itself.
+pub(super) fn run<'a>(
+    step: &Argument,
+    times: &Argument,
+    values: &Argument,
+    states: &[Argument],
+) -> Result<Reply<'a>, Error> {
     let compiled = steps::compiled(number(step)?)?;
-    let times = whole(times, "A number of steps")? as usize;
-    let home = home_of(arguments)?;
-    let arguments: Vec<StoredArray> = arguments.iter().map(held).collect::<Result<_, _>>()?;
-    let elements = arguments.iter().map(StoredArray::len).max().unwrap_or(0);
-    let updates = (elements as u64).saturating_mul(times as u64);
-    let effort = Effort {
-        updates,
-        work: updates.saturating_mul(16),
-        calls: times as u64,
-        long: updates >= 1 << 22,
-        progress: false,
+    let [times, before, every, check, progress] = wholes(times)?;
+    let home = home_of(states)?;
+    let states: Vec<StoredArray> = states.iter().map(held).collect::<Result<_, _>>()?;
+    compiled.fits(&states)?;
+    let values = match StoredArray::of(values)? {
+        None => None,
+        Some(values) if values.home == home && values.dims[0] * times <= values.len() => {
+            Some((values.numbers, values.dims[0]))
+        }
+        Some(values) => return Err(Error::new("size", format!("{values} has no column for each of {times} steps."))),
     };
-    Ok(home.choose()?.held_all(true, home.effort(effort), move |engine, _, watch| {
-        let arguments: Vec<Numbers> = arguments.into_iter().map(|argument| argument.numbers).collect();
+    let elements = states.iter().map(StoredArray::len).max().unwrap_or(0);
+    let updates = (elements as u64).saturating_mul(times as u64);
+    let work = updates.saturating_mul(16);
+    let effort = Effort { updates, work, calls: times as u64, long: updates >= 1 << 22, progress: progress > 0 };
+    let run = Run { steps: times, before, every, check: check.max(1), values };
+    Ok(home.choose()?.held_all(true, home.effort(effort), move |engine, home, watch| {
+        let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let mut step = compiled.step.lock().unwrap_or_else(PoisonError::into_inner);
-        let results = step.run(engine, arguments, times, watch, |_, _| Ok(true))?;
-        Ok(compiled.results(results))
+        let ran = step.run(engine, states, &run, watch)?;
+        let told = [ran.steps as f64, f64::from(u8::from(ran.ended))];
+        let told = super::run::upload(engine, &told, watch)?;
+        let mut results = compiled.results(ran, &run).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
+        results.push(StoredArray::new(home, vec![1, 2], told));
+        Ok(results)
     }))
 }

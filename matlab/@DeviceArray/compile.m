@@ -1,0 +1,42 @@
+function step = compile (f, varargin)
+%compile  A step of a solver as few kernels: a function that does it.
+%
+%   STEP = DeviceArray.compile (F, U, V, ...)
+%   STEP = DeviceArray.compile (F, U, V, ..., 'States', K)
+%   [U, V, ...] = STEP (U, V, ...)
+%
+%   F is recorded with arrays like U, V, ..., as iterate does it, and says
+%   what it cannot record. STEP takes what F takes and gives what it gives,
+%   to the last bit. Called with arrays of other sizes or classes, or with
+%   other constants behind the states, it is recorded anew, which takes about
+%   as long as F itself. Kernels are known by what they do: other sizes, other
+%   numbers and other filters of the same size need no new one.
+%
+%   Many steps are done in less time by iterate: it does not come back to
+%   the interpreter in between.
+%
+%   Errors
+%     DeviceArray:trace   what cannot be recorded, and where
+%     DeviceArray:option  a bad option
+%
+%   Example
+%     step = DeviceArray.compile (@(u) u + 0.1 * sin (u), DeviceArray (0:9));
+%     u = step (DeviceArray (1:10));
+%
+%   See also iterate.
+
+  [arguments, asked] = stepOptions (f, varargin);
+  others = {'Every', 0; 'Record', []; 'Values', []; 'Until', []; 'Progress', false};
+  for i = 1:size (others, 1)
+    if ~isequal (asked.(others{i,1}), others{i,2})
+      badOption (sprintf ('compile takes no ''%s''; iterate does.', others{i,1}));
+    end
+  end
+  constants = arguments(asked.States+1:end);
+  [held, ~, place] = onDevice (arguments(1:asked.States), constants);
+  number = recordStep (f, held, constants, asked, place, []);
+  keptConstants (number, constants);
+  % The step goes with the last handle.
+  guard = onCleanup (@() dropStep (number));
+  step = @(varargin) runStep (guard, number, f, asked, varargin);
+end

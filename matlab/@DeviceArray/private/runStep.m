@@ -1,0 +1,29 @@
+function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
+%runStep  A step of a compiled function; it is recorded anew where it has to be.
+
+  if numel (arguments) < asked.States
+    badOption (sprintf ('The step takes %d states, and %d arguments were given.', asked.States, numel (arguments)));
+  end
+  constants = arguments(asked.States+1:end);
+  [held, given, place] = onDevice (arguments(1:asked.States), constants);
+  results = cell (1, asked.States + 1);
+  fits = isempty (constants) || isequal (constants, keptConstants (number));
+  if fits
+    try
+      [results{:}] = DeviceArray_CUDA ('run', number, [1 0 0 1 0], [], held{:});
+    catch caught
+      fits = ~strcmp (caught.identifier, 'DeviceArray:trace');
+      if fits
+        rethrow (caught);
+      end
+    end
+  end
+  if ~fits
+    recordStep (f, held, constants, asked, place, number);
+    keptConstants (number, constants);
+    [results{:}] = DeviceArray_CUDA ('run', number, [1 0 0 1 0], [], held{:});
+  end
+  results = results(1:asked.States);
+  results(given) = cellfun (@gather, results(given), 'UniformOutput', false);
+  varargout = results(1:max (nargout, 1));
+end
