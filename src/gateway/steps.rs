@@ -4,21 +4,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::levels;
-use super::recordings;
+use super::recordings::{self, Shapes};
 use super::store::{Home, StoredArray, next_number};
-use crate::mex::{Class, Error};
+use crate::mex::Error;
 use crate::process::PerProcess;
 use crate::steps::{Ran, Run, Shape, Step};
-
-/// What a step gives: the dimensions and the class of each result.
-pub(super) type Shapes = Vec<(Vec<usize>, Class)>;
 
 /// A step that is ready to run.
 #[derive(Clone)]
 pub(super) struct Compiled {
     pub(super) home: Home,
     pub(super) step: Arc<Mutex<Step>>,
-    pub(super) shapes: Shapes,
+    /// Of its arguments, and of its results.
+    arguments: Shapes,
+    shapes: Shapes,
     shape: Shape,
 }
 
@@ -46,6 +45,7 @@ pub(super) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
 pub(super) fn argument(number: u64, like: StoredArray) -> Result<StoredArray, Error> {
     let recording = recordings::find(number)?;
     let numbers = recording.argument(like.numbers.is_single(), like.len());
+    recordings::add_argument(number, &like.dims, like.class);
     Ok(StoredArray { home: like.home.of_step(number), numbers, ..like })
 }
 
@@ -74,8 +74,8 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     let (program, known) = recording.finish();
     let step = Step::new(&*home.engine()?, program, known, values, shape)?;
     let stages = step.stages();
-    recordings::close(number);
-    ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), shapes, shape });
+    let arguments = recordings::close(number);
+    ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), arguments, shapes, shape });
     Ok(stages)
 }
 
@@ -103,10 +103,10 @@ impl Compiled {
     /// # Errors
     /// `trace`, for another number of them, or other sizes or classes than those that the step was recorded with.
     pub(super) fn fits(&self, states: &[StoredArray]) -> Result<(), Error> {
-        let same = |(state, (dims, class)): (&StoredArray, &(Vec<usize>, Class))| {
+        let same = |(state, (dims, class)): (&StoredArray, &(Vec<usize>, _))| {
             state.dims == *dims && state.class == *class && state.home == self.home
         };
-        if states.len() == self.shape.states && states.iter().zip(&self.shapes).all(same) {
+        if states.len() == self.shape.states && states.iter().zip(&self.arguments).all(same) {
             return Ok(());
         }
         Err(Error::new("trace", "The step was recorded with states of other sizes or classes, or in another place."))

@@ -59,8 +59,11 @@ function explain (caught)
   own = fileparts (fileparts (mfilename ('fullpath')));
   for i = 1:numel (caught.stack)
     frame = caught.stack(i);
-    if ~isempty (frame.file) && frame.line > 0 && isempty (strfind (frame.file, own)) %#ok<STREMP>
-      place = sprintf (' (%s, line %d)', frame.name, frame.line);
+    if isempty (frame.file) || isempty (strfind (frame.file, own)) %#ok<STREMP>
+      place = sprintf (' (%s)', frame.name);
+      if frame.line > 0
+        place = sprintf (' (%s, line %d)', frame.name, frame.line);
+      end
       break;
     end
   end

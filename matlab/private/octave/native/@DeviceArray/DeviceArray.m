@@ -1,4 +1,4 @@
-function u = DeviceArray (varargin)
+function varargout = DeviceArray (varargin)
 %DeviceArray  Array that stays on the GPU between calls.
 %
 %   U = DeviceArray (X)
@@ -105,10 +105,11 @@ function u = DeviceArray (varargin)
   % In Octave, where it has the type of its own (src/mex/object.cc), this function comes ahead of the class of its name. A
   % class could not return the type. Without inputs: what DeviceArray.zeros is asked of.
 
+  % In varargout: Octave would leave out an output whose place the caller of DeviceArray.NAME ignores.
   if nargin == 0
-    u = DeviceArray_CUDA ('statics');
+    varargout{1} = DeviceArray_CUDA ('statics');
   else
-    u = DeviceArray_CUDA ('make', varargin{:});
+    varargout{1} = DeviceArray_CUDA ('make', varargin{:});
   end
 end
 

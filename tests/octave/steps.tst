@@ -1,0 +1,215 @@
+## DeviceArray.iterate and DeviceArray.compile: the bits of the plain loop, the options around the loop, and what cannot be
+## recorded.
+
+%!shared x, y
+%! rand ("seed", 3);
+%! [x, y] = deal (rand (40, 23), rand (40, 23));
+
+%!function [u, v] = react (u, v)
+%!  taps = [1 4 1; 4 -20 4; 1 4 1] / 6;
+%!  uvv = u .* v .* v;
+%!  lu = ConvolutionConstantMemory_CUDA (u, taps, "Boundary", "circular");
+%!  lv = ConvolutionConstantMemory_CUDA (v, taps, "Boundary", "circular");
+%!  u = u + (0.16 * lu - uvv + 0.037 * (1 - u));
+%!  v = v + (0.08 * lv + uvv - 0.097 * v);
+%!endfunction
+
+%!function x = life (x)
+%!  n = ConvolutionConstantMemory_CUDA (double (x), [1 1 1; 1 0 1; 1 1 1], "Boundary", "circular");
+%!  x = (n == 3) | (x & (n == 2));
+%!endfunction
+
+%!function x = shifted (x)
+%!  ## In the manner of arrays that are shifted by their indices, held at the edges.
+%!  n = rows (x);
+%!  [p, q] = deal ([1, 1:n-1], [2:n, n]);
+%!  x = 0.5 * x + 0.125 * (x(p,:) + x(q,:) + circshift (x, 1, 2) + circshift (x, -1, 2));
+%!endfunction
+
+%!function [x, r, p, rr] = gradient_step (x, r, p, rr)
+%!  q = ConvolutionConstantMemory_CUDA (p, [0 -1 0; -1 4 -1; 0 -1 0]);
+%!  alpha = rr / dot (p(:), q(:));
+%!  x = x + alpha * p;
+%!  r = r - alpha * q;
+%!  new = sum (r(:) .^ 2);
+%!  p = r + (new / rr) * p;
+%!  rr = new;
+%!endfunction
+
+## Steps one by one against all of them.
+%!function check (f, n, varargin)
+%!  states = cellfun (@(a) DeviceArray (a), varargin, "UniformOutput", false);
+%!  plain = states;
+%!  for k = 1:n
+%!    [plain{:}] = f (plain{:});
+%!  endfor
+%!  done = cell (size (states));
+%!  [done{:}] = DeviceArray.iterate (f, n, states{:}, "States", numel (states));
+%!  for i = 1:numel (done)
+%!    [a, b] = deal (gather (done{i}), gather (plain{i}));
+%!    assert (class (a), class (b));
+%!    assert (same_bits (a, b), "state %d of %s", i, func2str (f));
+%!  endfor
+%!  step = DeviceArray.compile (f, states{:}, "States", numel (states));
+%!  again = states;
+%!  for k = 1:n
+%!    [again{:}] = step (again{:});
+%!  endfor
+%!  for i = 1:numel (done)
+%!    assert (same_bits (gather (again{i}), gather (plain{i})), "compiled state %d of %s", i, func2str (f));
+%!  endfor
+%!endfunction
+
+%!function said = refused_step (f, varargin)
+%!  said = "";
+%!  try
+%!    DeviceArray.iterate (f, 2, varargin{:});
+%!  catch err
+%!    assert (err.identifier, "DeviceArray:trace", err.message);
+%!    said = err.message;
+%!  end_try_catch
+%!  assert (! isempty (said), "no error");
+%!endfunction
+
+%!test  # the bits of the plain loop
+%! check (@react, 5, x, y);
+%! check (@react, 3, single (x), single (y));
+%! check (@life, 6, x > 0.6);
+%! check (@life, 6, double (x > 0.6));
+%! check (@shifted, 4, x);
+%! check (@(u) u + 0.4 * StencilConstantMemory_CUDA (u, [1 -2 1], "Boundary", "symmetric"), 9, x);
+%! check (@(u) u - 0.1 * DerivativeConstantMemory_CUDA (u, 0.5, "Boundary", "circular"), 4, x);
+%! check (@(u) max (min (exp (-u .^ 2) + sin (3 * u), 1.5), -0.5), 3, x);
+%! check (@(u) u .* (1:columns (u)) - u(:,1) + u(3,:), 3, x);
+
+%!test  # numbers that are computed on the way
+%! r = DeviceArray (x);
+%! zero = DeviceArray (zeros (size (x)));
+%! check (@gradient_step, 7, zeros (size (x)), x, x, sum (r(:) .^ 2));
+
+%!test  # ordinary arrays come back as such; others stay
+%! [u, v, info] = DeviceArray.iterate (@react, 3, x, DeviceArray (y));
+%! assert ({class(u), class(v)}, {"double", "DeviceArray"});
+%! [p, q] = deal (DeviceArray (x), DeviceArray (y));
+%! for k = 1:3
+%!   [p, q] = react (p, q);
+%! endfor
+%! assert ({u, gather(v)}, {gather(p), gather(q)});
+%! assert ({info.Steps, info.Reason, info.Kernels}, {3, "steps", 1});
+%! assert (info.Milliseconds > 0);
+%! [u, info] = DeviceArray.iterate (@(u) 2 * u, 0, x);
+%! assert ({u, info.Steps}, {x, 0});
+
+%!test  # what follows the states stays
+%! f = @(u, k, d) u + d * k .* StencilConstantMemory_CUDA (u, [1 -2 1]);
+%! k = DeviceArray (y);
+%! u = DeviceArray.iterate (f, 4, DeviceArray (x), k, 0.1, "States", 1);
+%! p = DeviceArray (x);
+%! for i = 1:4
+%!   p = f (p, k, 0.1);
+%! endfor
+%! assert (gather (u), gather (p));
+%! step = DeviceArray.compile (f, DeviceArray (x), k, 0.1, "States", 1);
+%! assert (gather (step (DeviceArray (x), k, 0.1)), gather (f (DeviceArray (x), k, 0.1)));
+%! assert (gather (step (DeviceArray (x), k, 0.3)), gather (f (DeviceArray (x), k, 0.3)));
+%! assert (gather (step (DeviceArray (y), DeviceArray (x), 0.3)), gather (f (DeviceArray (y), DeviceArray (x), 0.3)));
+
+%!test  # a compiled step takes other sizes and classes
+%! f = @(u) u + 0.25 * StencilConstantMemory_CUDA (u, [1 -2 1]);
+%! step = DeviceArray.compile (f, DeviceArray (x));
+%! for a = {x, x(1:7,1:5), single(x), x(:,1), y}
+%!   assert (same_bits (gather (step (DeviceArray (a{1}))), gather (f (DeviceArray (a{1})))));
+%! endfor
+%! assert (step (x), gather (f (DeviceArray (x))));
+
+%!test  # states on the way
+%! f = @(u) 0.5 * u + 1;
+%! [all, info] = DeviceArray.iterate (f, 6, DeviceArray (x), "Every", 2);
+%! assert (size (all), [size(x), 3]);
+%! p = x;
+%! for k = 1:6
+%!   p = 0.5 * p + 1;
+%!   if (mod (k, 2) == 0)
+%!     assert (gather (all(:,:,k/2)), p);
+%!   endif
+%! endfor
+%! assert (size (DeviceArray.iterate (f, 6, x(:,1), "Every", 3)), [rows(x), 2]);
+%! ## The first step changes the class.
+%! all = gather (DeviceArray.iterate (@life, 4, double (x > 0.6), "Every", 2));
+%! p = DeviceArray (double (x > 0.6));
+%! for k = 1:4
+%!   p = life (p);
+%! endfor
+%! assert ({class(all), all(:,:,2)}, {"logical", gather(p)});
+
+%!test  # what is recorded, and values of each step
+%! w = [1 2 3 4 5; 10 20 30 40 50];
+%! f = @(u, a, b) u + a - 0.01 * b;
+%! g = @(u) [u(2,3); sum(u(:)); max(u(:))];
+%! [u, r, info] = DeviceArray.iterate (f, 5, DeviceArray (x), "States", 1, "Values", w, "Record", g);
+%! p = DeviceArray (x);
+%! for k = 1:5
+%!   p = f (p, w(1,k), w(2,k));
+%!   assert (r(:,k), [p(2,3); sum(p(:)); max(p(:))]);
+%! endfor
+%! assert ({gather(u), size(r)}, {gather(p), [3 5]});
+%! [~, r] = DeviceArray.iterate (@life, 3, double (x > 0.6), "Record", @(u) sum (u(:)));
+%! assert (size (r), [1 3]);
+
+%!test  # the end comes by itself
+%! f = @(u) 0.5 * u;
+%! [u, info] = DeviceArray.iterate (f, 100, DeviceArray (x), "Until", @(u) all (u(:) < 0.1), "Check", 1);
+%! assert ({info.Reason, info.Steps}, {"until", 4});
+%! assert (gather (u), x / 16);
+%! [u, r, info] = DeviceArray.iterate (f, 100, x, "Until", @(u) max (u(:)) < 0.1, "Check", 3, "Record", @(u) max (u(:)));
+%! assert ({info.Steps, size(r)}, {6, [1 6]});
+%! [~, info] = DeviceArray.iterate (f, 3, x, "Until", @(u) all (u(:) < 0));
+%! assert ({info.Reason, info.Steps}, {"steps", 3});
+
+%!function u = gathers (u)
+%!  u = u + sum (gather (u(:)));
+%!endfunction
+
+%!function u = asks (u)
+%!  if (all (u(:) > 0))
+%!    u = 2 * u;
+%!  endif
+%!endfunction
+
+%!test  # what cannot be recorded says so, and where
+%! assert (! isempty (strfind (refused_step (@gathers, x), "gather")));
+%! if (own_type ())
+%!   ## An object of the class is false in a condition, whatever it holds.
+%!   said = refused_step (@asks, x);
+%!   assert (! isempty (strfind (said, "recorded (asks")), "%s", said);
+%! endif
+%! refused_step (@(u) u(2:end,:), x);
+%! refused_step (@(u) sort (u), x);
+%! refused_step (@(u) u(u > 0.5), x);
+%! refused_step (@(u) cumsum (u), x);
+%! refused_step (@(u) DeviceArray.iterate (@(v) 2 * v, 2, u), x);
+%! refused_step (@(u) [u; u], x);
+%! assert (! isempty (strfind (refused_step (@(u) double (u) + disp (u), x), "A step cannot be recorded")));
+
+%!error id=DeviceArray:option DeviceArray.iterate (@react, -1, x, y)
+%!error id=DeviceArray:option DeviceArray.iterate (@react, 1.5, x, y)
+%!error id=DeviceArray:option DeviceArray.iterate ("react", 1, x, y)
+%!error id=DeviceArray:option DeviceArray.iterate (@react, 4, x, y, "Evry", 2)
+%!error id=DeviceArray:option DeviceArray.iterate (@react, 4, x, y, "Every", 3)
+%!error id=DeviceArray:option DeviceArray.iterate (@react, 4, x, y, "Every")
+%!error id=DeviceArray:option DeviceArray.iterate (@react, 4, x, y, "States", 3)
+%!error id=DeviceArray:option DeviceArray.iterate (@react, 4, x, y, "Record", 3)
+%!error id=DeviceArray:option DeviceArray.iterate (@(u, a) u + a, 4, x, "States", 1, "Values", 1:3)
+%!error id=DeviceArray:option [a, b, c] = DeviceArray.iterate (@(u) 2 * u, 4, x);
+%!error id=DeviceArray:option DeviceArray.compile (@(u) 2 * u, x, "Every", 2)
+%!error id=DeviceArray:dataType DeviceArray.iterate (@(u) 2 * u, 4, {1})
+%!error <undefined> DeviceArray.iterate (@(u) no_such_function (u), 4, x)
+
+%!test  # nothing is left behind
+%! count = DeviceArray_CUDA ("count");
+%! step = DeviceArray.compile (@(u) 2 * u, x);
+%! step (x);
+%! clear step
+%! DeviceArray.iterate (@(u) u + 1, 3, x);
+%! refused_step (@(u) sort (u), x);
+%! assert (DeviceArray_CUDA ("count"), count);
