@@ -16,9 +16,11 @@ CXX_SOURCES = $(shell git ls-files '*.cu' '*.cuh' '*.cc' '*.cpp' '*.hpp' '*.c')
 LANG ?= C.UTF-8
 export OCTAVE LANG
 DEMOS := StencilConstantMemory_Demo DerivativeConstantMemory_Demo ConvolutionConstantMemory_Demo HeatEquation_Demo Advection_Demo \
-         GrayScott_Demo WaveEquation_Demo GameOfLife_Demo StandingWaves_Demo Diffusion_Demo
+         GrayScott_Demo WaveEquation_Demo GameOfLife_Demo StandingWaves_Demo Diffusion_Demo AcousticWave_Demo \
+         ConjugateGradients_Demo
 PICTURES := stencil_demo_1.png stencil_demo_2.png derivative_demo.png convolution_demo.png heat_demo.png advection_demo.png \
-            grayscott_demo.png wave_demo.png life_demo.png standing_demo.png diffusion_demo.png
+            grayscott_demo.png wave_demo.png life_demo.png standing_demo.png diffusion_demo.png \
+            acoustic_demo.png gradients_demo.png
 # Where rustup puts cargo, for a shell that has not read its profile.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 

@@ -17,4 +17,4 @@
 %! [status, out] = run_octave (demos ());
 %! assert (status == 0 && isempty (regexp (out, '^(#.|warning:)', "once", "lineanchors")), "%s", out);
 %! drawn = regexp (out, '^@(\S+)$', "tokens", "lineanchors");
-%! assert (numel (drawn), 11);
+%! assert (numel (drawn), 13);
