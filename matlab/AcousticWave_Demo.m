@@ -69,11 +69,11 @@ function result = AcousticWave_Demo (varargin)
   half = model.steps / 2;
   [p, before, c2, damping, source] = onDevice (model, stage.options);
   record = @(p, before) p(model.row, model.columns);
-  run = @(p, before, pulse) DeviceArray.iterate (@leap, numel (pulse), p, before, c2, damping, source, ...
-                                                 'States', 2, 'Values', pulse, 'Record', record);
+  go = @(p, before, pulse) DeviceArray.iterate (@leap, numel (pulse), p, before, c2, damping, source, ...
+                                                'States', 2, 'Values', pulse, 'Record', record);
   watch = tic ();
-  [middle, before, early] = run (p, before, model.pulse(1:half));
-  [p, before, late, info] = run (middle, before, model.pulse(half+1:end));
+  [middle, before, early] = go (p, before, model.pulse(1:half));
+  [p, before, late, info] = go (middle, before, model.pulse(half+1:end));
   pictures = {gather(middle), gather(p)};
   seconds = toc (watch);
   traces = [gather(early), gather(late)]';
@@ -82,7 +82,7 @@ function result = AcousticWave_Demo (varargin)
   same = isequal (plain, pictures{2});
   faster = looped / seconds;
   [times, expected] = arrivals (model, traces);
-  p = run (p, before, zeros (1, 2 * model.steps));
+  p = go (p, before, zeros (1, 2 * model.steps));
   left = max (abs (p(:))) / max (abs (traces(:)));
 
   fprintf ('\nSound in two layers, %d x %d: %d steps in %.2f s, %.0f a second\n', ...

@@ -15,7 +15,7 @@ function result = ConjugateGradients_Demo (varargin)
 %
 %   DeviceArray.iterate records this step and takes the steps in one call. Its
 %   option 'Record' collects the residual's norm in each step, and 'Until' ends
-%   the run when that is 1e-10 of the norm of f.
+%   the run when that is 1e-10 of the norm of f, which it asks every ten steps.
 %
 %   f is made so that the solution is known:
 %       u = sin (pi x) sin (2 pi y) exp (x)

@@ -165,10 +165,10 @@
 %!test # reaction: all burns, and no energy is lost; ordinary arrays give the same
 %! w = run_recipe (page, "A reaction with exp");
 %! assert (w.info.Reason, "until");
-%! assert (mod (w.info.Steps, 10) == 0 && w.info.Steps < 5000 && max (w.y(:)) < 0.01);
+%! assert (mod (w.info.Steps, 20) == 0 && w.info.Steps < 5000 && max (w.y(:)) < 0.01);
 %! start = 0.6 * ones (60);
 %! start(1:10,:) = 1.6;
-%! asked = struct ("Until", @(T, y) max (y(:)) < 0.01, "Check", 10);
+%! asked = struct ("Until", @(T, y) max (y(:)) < 0.01, "Check", 20);
 %! [~, ~, steps] = plain_steps (@burnStep, 5000, {start, ones(60)}, {0.02, 0.2}, asked);
 %! assert (w.info.Steps, steps);
 %! same_as_loop ({w.T, w.y}, @burnStep, steps, {start, ones(60)}, {0.02, 0.2});
@@ -239,7 +239,7 @@
 %! squares = gather (w.squares);
 %! assert (w.info.Reason, "until");
 %! assert (size (squares), [1 w.info.Steps]);
-%! assert (squares(end) < w.small && all (squares(1:end-1) >= w.small));
+%! assert (mod (w.info.Steps, 10) == 0 && squares(end) < w.small && squares(end-10) >= w.small);
 %! assert (squares(end), w.rho);
 %! start = sum (w.b(:) .^ 2);
 %! asked = struct ("Record", @(x, r, d, rho) rho);
@@ -288,7 +288,7 @@
 %! step = DeviceArray.compile (@heatStep, u, k, 0.2);
 %! v = w = u;
 %! for i = 1:3
-%!   v = step (v);
+%!   v = step (v, k, 0.2);
 %!   w = heatStep (w, k, 0.2);
 %! endfor
 %! assert (same_bits (gather (v), gather (w)));
