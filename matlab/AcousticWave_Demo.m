@@ -1,5 +1,5 @@
 function result = AcousticWave_Demo (varargin)
-%AcousticWave_Demo  Sound in two layers, with a source and receivers.
+%AcousticWave_Demo  Sound in two layers, with receivers.
 %
 %   AcousticWave_Demo
 %   AcousticWave_Demo (FOLDER)
@@ -11,8 +11,8 @@ function result = AcousticWave_Demo (varargin)
 %   on a vertical section of 3 x 3 km. The velocity c is 2000 m/s, and 3000 m/s
 %   below a depth of 1.6 km. The source is the product of a Ricker pulse w in
 %   time and of s, a point in space. In space the scheme is of eighth order:
-%   StencilConstantMemory_CUDA with nine taps along each dimension. In time it is
-%   leapfrog. With the damping a of a layer at the edges, which absorbs what
+%   StencilConstantMemory_CUDA with nine taps along each dimension. In time it
+%   is leapfrog. With the damping a of a layer at the edges, which absorbs what
 %   arrives there,
 %       next = (2 p - (1 - a) before + (c dt)^2 (laplace (p) + w s)) / (1 + a)
 %
@@ -23,18 +23,19 @@ function result = AcousticWave_Demo (varargin)
 %   The pulse that reaches a receiver directly is known: the convolution of the
 %   source with the wave of a point in two dimensions,
 %       w (t - r/c cosh (x)) / (2 pi), summed over x.
-%   Its largest pressure is looked for in that sum and in the traces: both times
-%   are to agree to a step in time. They are distance / velocity, and the tenth
-%   of a second after which the pulse is largest, and a little for the tail that
-%   waves have in two dimensions. In the end the run goes on without the source,
-%   until all waves have met the absorbing layer: what is left of them is printed.
+%   Its largest pressure is looked for in that sum and in the traces: both
+%   times are to agree to a step in time. They are distance / velocity, and the
+%   tenth of a second after which the pulse is largest, and a little for the
+%   tail that waves have in two dimensions. In the end the run goes on without
+%   the source, until all waves have met the absorbing layer: what is left of
+%   them is printed.
 %
 %   One figure: the pressure at two moments, and the receivers' traces.
 %
 %   Where there is a display a window opens. Where there is none the picture is
-%   written to the current folder as acoustic_demo.png. With FOLDER it is always
-%   written, into FOLDER (made when it is missing), and no window opens. FOLDER
-%   may be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for
+%   written to the current folder as acoustic_demo.png. With FOLDER it is
+%   always written, into FOLDER (made when it is missing), and no window opens.
+%   FOLDER may be '' to give none. BACKEND is 'auto', 'cuda' or 'cpu', as for
 %   DeviceArray.
 %
 %   The MEX file is built first, with compile_mex, when it is missing.
@@ -44,10 +45,10 @@ function result = AcousticWave_Demo (varargin)
 %               p         the pressure in the end
 %               traces    the pressure at the receivers, a column a receiver
 %               distances from the source to the receivers, in m
-%               times     when the largest pressure of the direct wave was there
+%               times     when the direct wave was largest there
 %               expected  when it should have been
-%               left      the largest pressure after twice as many further steps,
-%                         as a part of the largest at a receiver
+%               left      the largest pressure after the further steps, as a
+%                         part of the largest at a receiver
 %               same      whether the plain loop gives the same bits
 %               faster    how many times as long the plain loop takes
 %               steps     how many steps were done

@@ -1,5 +1,5 @@
 function result = ConjugateGradients_Demo (varargin)
-%ConjugateGradients_Demo  Poisson's equation, until the residual is small.
+%ConjugateGradients_Demo  Poisson's equation by conjugate gradients.
 %
 %   ConjugateGradients_Demo
 %   ConjugateGradients_Demo (FOLDER)
@@ -19,10 +19,10 @@ function result = ConjugateGradients_Demo (varargin)
 %
 %   f is made so that the solution is known:
 %       u = sin (pi x) sin (2 pi y) exp (x)
-%   The scheme is of second order: with half the h the error is to be a quarter.
-%   On a small grid the host's A \ b, with the same matrix as a sparse one, is
-%   compared with too. The two differ by the residual that is left, times the
-%   condition number of A at most: that is the tolerance.
+%   The scheme is of second order: with half the h the error is to be a
+%   quarter. On a small grid the host's A \ b, with the same matrix as a sparse
+%   one, is compared with too. The two differ by the residual that is left,
+%   times the condition number of A at most: that is the tolerance.
 %
 %   One figure: the residual over the steps, for three grids, and the solution.
 %

@@ -24,8 +24,8 @@
 %   GrayScott_Demo                 - Two substances that react and spread.
 %   WaveEquation_Demo              - Waves through two slits; the energy stays.
 %   GameOfLife_Demo                - Conway's Game of Life on a DeviceArray.
-%   AcousticWave_Demo              - Sound in two layers, with a source and receivers.
-%   ConjugateGradients_Demo        - Poisson's equation, until the residual is small.
+%   AcousticWave_Demo              - Sound in two layers, with receivers.
+%   ConjugateGradients_Demo        - Poisson's equation by conjugate gradients.
 %   ConstantMemoryStudy_Demo       - Tables and a figure of all studies.
 %
 % Setting up

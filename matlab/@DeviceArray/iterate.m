@@ -53,7 +53,6 @@ function varargout = iterate (f, n, varargin)
 %     DeviceArray:option  a bad option or number of steps
 %
 %   Example
-%     % Heat in a rod whose ends are held at 0
 %     u = sin (pi * (1:99)' / 100);
 %     f = @(u) u + 0.4 * StencilConstantMemory_CUDA (u, [1 -2 1]);
 %     [u, info] = DeviceArray.iterate (f, 1000, u);
