@@ -60,7 +60,7 @@ pub(super) fn prepare<C: Attempts + 'static>(engine: C, kernel: &Kernel) -> Resu
 impl<C: Attempts> Prepared for Ready<C> {
     fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error> {
         let Ready { engine, written, loaded, bytes } = self;
-        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(outputs.iter().map(|output| &*output)).collect();
+        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(&*outputs).collect();
         engine.attempt_once(watch, &mut |device| {
             watch.check()?;
             let known = loaded.as_ref().filter(|(context, _)| Arc::ptr_eq(context, &device.context));
