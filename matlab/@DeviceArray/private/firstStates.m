@@ -1,5 +1,5 @@
 function some = firstStates (all, one, count)
-%firstStates  The first COUNT of states like ONE, which lie one behind the other.
+%firstStates  The first COUNT of states like ONE, one behind the other.
 
   if iscolumn (one)
     d = 2;

@@ -1,5 +1,5 @@
 function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
-%runStep  A step of a compiled function; it is recorded anew where it has to be.
+%runStep  A step of a compiled function, recorded anew where it has to be.
 
   if numel (arguments) < asked.States
     badOption (sprintf ('The step takes %d states, and %d arguments were given.', asked.States, numel (arguments)));
