@@ -1,5 +1,5 @@
-## The recipes of docs/recipes-steps.md and the step on the front page: each as it stands there, against a known solution or an
-## independent computation with ordinary arrays, and against the plain loop bit for bit.
+## The recipes of docs/recipes-steps.md and the step on the front page: each as it stands there, against a known solution or
+## an independent computation with ordinary arrays, and against the plain loop bit for bit.
 
 %!function blocks = blocks_of (page, level)
 %!  ## The blocks of code of a page, each with the heading above it.
@@ -292,6 +292,42 @@
 %!   w = heatStep (w, k, 0.2);
 %! endfor
 %! assert (same_bits (gather (v), gather (w)));
+
+%!function on_both (f, n, states, others, varargin)
+%!  ## The same bits on the GPU and on the processor: of states, of what is recorded, and as many steps.
+%!  backends = {"cuda", "cpu"};
+%!  for i = 1:2
+%!    there = cellfun (@(u) DeviceArray (u, "Backend", backends{i}), states, "UniformOutput", false);
+%!    records = any (strcmp (varargin(1:2:end), "Record"));
+%!    results{i} = cell (1, numel (there) + records + 1);
+%!    [results{i}{:}] = DeviceArray.iterate (f, n, there{:}, others{:}, "States", numel (there), varargin{:});
+%!  endfor
+%!  assert (results{1}{end}.Steps, results{2}{end}.Steps);
+%!  for k = 1:numel (results{1}) - 1
+%!    [yes, why] = same_bits (gather (results{1}{k}), gather (results{2}{k}));
+%!    assert (yes, "%s, output %d: %s", func2str (f), k, why);
+%!  endfor
+%!endfunction
+
+%!testif ; has_gpu ()  # needs a GPU
+%! k = rand (20, 17);
+%! u = rand (20, 17);
+%! on_both (@heatStep, 6, {u}, {k, 0.2});
+%! on_both (@heatStep, 6, {single(u)}, {k, 0.2});
+%! on_both (@waveStep, 6, {u, u}, {0.1 * k});
+%! on_both (@upwindStep, 6, {u}, {k - 0.5, 0.3}, "Every", 2);
+%! on_both (@burnStep, 40, {1 + u, k}, {0.02, 0.2}, "Until", @(T, y) max (y(:)) < 0.2, "Check", 3);
+%! rest = zeros (12, 11, 10);
+%! s1 = s2 = rest;
+%! s1(5,5,5) = s2(6,7,8) = 1;
+%! on_both (@acousticStep, 5, {rest, rest}, {0.09, 0.1 * rand(12, 11, 10), s1, s2}, ...
+%!          "Values", randn (2, 5), "Record", @(p, before) p(3:4,5,6));
+%! b = rand (15);
+%! on_both (@gradientsStep, 60, {0 * b, b, b, sum(b(:) .^ 2)}, {}, "Record", @(x, r, d, rho) rho, ...
+%!          "Until", @(x, r, d, rho) rho < 1e-18, "Check", 4);
+%! on_both (@lifeStep, 12, {rand(30) > 0.7}, {}, "Every", 4);
+%! on_both (@lifeStep, 12, {double(rand (30) > 0.7)}, {});
+%! on_both (@grayScott, 8, {u, k}, {});
 
 %!test # what this file has made goes
 %! rmpath (place);
