@@ -10,7 +10,7 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use common::{CHILD, Mode, StandIn, child, selection, within};
@@ -18,10 +18,12 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda, Team};
 use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
+use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term};
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Lines, Reference, Source,
-    Stencil, Taps, Target,
+    Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter, Lines,
+    Reduction, Reference, Source, Stencil, Taps, Target, Unary,
 };
+use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
 const OUT_OF_MEMORY: i32 = 2;
@@ -47,7 +49,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 25] = [
+const SCENARIOS: [Scenario; 27] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -66,6 +68,8 @@ const SCENARIOS: [Scenario; 25] = [
     Scenario { name: "sweeps_on_the_device", prepare: nothing, run: sweeps_on_the_device, next: sweeps_on_the_device },
     Scenario { name: "filters_and_levels", prepare: warm_levels, run: filters_and_levels, next: filters_and_levels },
     Scenario { name: "levels_at_once", prepare: warm_levels, run: levels_at_once, next: levels_at_once },
+    Scenario { name: "first_steps", prepare: nothing, run: steps_of_a_program, next: steps_of_a_program },
+    Scenario { name: "steps", prepare: warm_steps, run: steps_of_a_program, next: steps_of_a_program },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
     Scenario { name: "parts", prepare: nothing, run: parts, next: parts },
@@ -88,6 +92,10 @@ fn warm_for_a_chain() {
 fn warm_levels() {
     filters_and_levels().expect("no fault is due");
     levels_at_once().expect("no fault is due");
+}
+
+fn warm_steps() {
+    steps_of_a_program().expect("no fault is due");
 }
 
 fn warm_parts() {
@@ -265,6 +273,38 @@ fn chain() -> Result<(), Error> {
 /// In some pieces and slabs.
 fn chain_in_pieces() -> Result<(), Error> {
     chain_on(&Cuda::open(None)?.with_device_bytes(1 << 20), 400, 250)
+}
+
+/// Steps of a solver: a kernel that is written at run time, a reduction, and a kernel that uses it; states on the way.
+fn steps_of_a_program() -> Result<(), Error> {
+    let size = [30, 20, 1];
+    let len = size.iter().product();
+    let mut program = Program::new();
+    let state = program.input(false, len);
+    let filter = convolution(size, [3, 3, 1]).with_boundary(Boundary::Circular);
+    let mut append = |operation, len| program.append(Node { operation, single: false, len });
+    let filtered = append(Operation::Filter(Filtering::Convolution(filter), state), len);
+    let root = append(Operation::Each(Unary::Atan, filtered), len);
+    let largest = append(Operation::Reduce(Reduction::LargestMagnitude, root, None, [1, len, 1]), 1);
+    let expansion = Expansion::new([&[len], &[1]]).expect("one goes with all");
+    let scaled = append(Operation::Pair(Binary::Divide, [Term::Value(root), Term::Value(largest)], expansion), len);
+    let program = Arc::new(program);
+    compare("steps of a program", &Cuda::open(None)?, &numbers(len), |engine, from, to| {
+        let mut array = Compute::<f64>::array(engine, len)?;
+        counting(0, |watch| Compute::copy(engine, from, Target::Array(&mut array), watch))?;
+        let shape = Shape { states: 1, records: 1, until: false };
+        let mut step = Step::new(engine, Arc::clone(&program), vec![None], vec![scaled, largest], shape)?;
+        let run = Run { steps: 4, before: 0, every: 2, check: 1, values: None };
+        let mut ran = None;
+        counting(4 * len, |watch| {
+            ran = Some(step.run(engine, vec![array.into()], &run, watch)?);
+            Ok(())
+        })?;
+        let Some(Numbers::Double(last)) = ran.and_then(|mut ran| ran.states.pop()) else {
+            return Err(Error::Internal("no state".into()));
+        };
+        counting(0, |watch| Compute::copy(engine, Source::Array(&last), to, watch))
+    })
 }
 
 /// A copy to an array, to another one, and back.

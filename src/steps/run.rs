@@ -59,7 +59,7 @@ pub struct Ran {
 
 /// A step of a solver on one engine: from some arrays to some others.
 pub struct Step {
-    program: Program,
+    program: Arc<Program>,
     /// The arrays from outside; `None` for the arguments.
     known: Vec<Option<Numbers>>,
     /// What it gives.
@@ -88,11 +88,12 @@ impl Step {
     /// Those of [`Engine::prepare`].
     pub fn new(
         engine: &(dyn Engine + 'static),
-        program: Program,
+        program: impl Into<Arc<Program>>,
         known: Vec<Option<Numbers>>,
         outputs: Vec<Value>,
         shape: Shape,
     ) -> Result<Step, Error> {
+        let program = program.into();
         let plan = match engine.limits() {
             Some(limits) => Plan::new(&program, &outputs, limits),
             None => Plan::of_singles(&program, &outputs),
