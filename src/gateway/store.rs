@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::recordings;
@@ -141,6 +141,16 @@ impl StoredArray {
     /// The number of its elements.
     pub(super) fn len(&self) -> usize {
         self.dims.iter().product()
+    }
+
+    /// Whether another one has the same numbers, since both stand for one array, in the same dimensions and class.
+    pub(super) fn shares(&self, other: &StoredArray) -> bool {
+        let numbers = match (&self.numbers, &other.numbers) {
+            (Numbers::Double(a), Numbers::Double(b)) => Arc::ptr_eq(a, b),
+            (Numbers::Single(a), Numbers::Single(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        numbers && self.dims == other.dims && self.class == other.class
     }
 
     /// What the object `argument` stands for; `None` for an argument of another kind.

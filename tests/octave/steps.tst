@@ -112,6 +112,8 @@
 %! step = DeviceArray.compile (f, DeviceArray (x), k, 0.1, "States", 1);
 %! assert (gather (step (DeviceArray (x), k, 0.1)), gather (f (DeviceArray (x), k, 0.1)));
 %! assert (gather (step (DeviceArray (x), k, 0.3)), gather (f (DeviceArray (x), k, 0.3)));
+%! k(1) = 100;
+%! assert (gather (step (DeviceArray (x), k, 0.3)), gather (f (DeviceArray (x), k, 0.3)));
 %! assert (gather (step (DeviceArray (y), DeviceArray (x), 0.3)), gather (f (DeviceArray (y), DeviceArray (x), 0.3)));
 
 %!test  # a compiled step takes other sizes and classes

@@ -7,7 +7,7 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
   constants = arguments(asked.States+1:end);
   [held, given, place] = onDevice (arguments(1:asked.States), constants);
   results = cell (1, asked.States + 1);
-  fits = isempty (constants) || isequal (constants, keptConstants (number));
+  fits = isempty (constants) || areSame (constants, keptConstants (number));
   if fits
     try
       [results{:}] = DeviceArray_CUDA ('run', number, [1 0 0 1 0], [], held{:});
@@ -26,4 +26,16 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
   results = results(1:asked.States);
   results(given) = cellfun (@gather, results(given), 'UniformOutput', false);
   varargout = results(1:max (nargout, 1));
+end
+
+% Whether constants are those of the recording. DeviceArrays are not compared by their values: that would wait for them.
+function yes = areSame (new, old)
+  yes = numel (new) == numel (old);
+  for i = 1:numel (new)
+    if yes && isa (new{i}, 'DeviceArray') && isa (old{i}, 'DeviceArray')
+      yes = DeviceArray_CUDA ('shares', new{i}, old{i}) ~= 0;
+    else
+      yes = yes && strcmp (class (new{i}), class (old{i})) && isequal (new{i}, old{i});
+    end
+  end
 end

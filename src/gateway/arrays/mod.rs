@@ -85,13 +85,14 @@ enum Verb {
     Finish,
     Forget,
     Run,
+    Shares,
 }
 
 /// The most arrays that a step gives.
 const MOST_STATES: usize = 64;
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 99] = [
+const VERBS: [(&str, Verb); 100] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -191,6 +192,7 @@ const VERBS: [(&str, Verb); 99] = [
     ("finish", Verb::Finish),
     ("forget", Verb::Forget),
     ("run", Verb::Run),
+    ("shares", Verb::Shares),
 ];
 
 /// The verb that a text names.
@@ -285,6 +287,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Argument, [step, like]) => steps::argument(step, like),
         (Verb::Finish, [step, shape, results @ ..]) => steps::finish(step, shape, results),
         (Verb::Forget, [step]) => steps::forget(step),
+        (Verb::Shares, [a, b]) => Ok(value(Value::Double(f64::from(held(a)?.shares(&held(b)?))))),
         (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
         _ => Err(few()),
     }
