@@ -301,8 +301,16 @@ function id = derivative_inputs (f, h = 1)
   id = "";
   if (! is_float (f) || isa (h, "DeviceArray") || ! isnumeric (h) || issparse (h) || ! isreal (h))
     id = "dataType";
-  elseif (numel (h) != 1 || ! (h > 0 && h < Inf))
+  elseif (numel (h) != 1 || ! (h > 0 && h < Inf) || ! isfinite (largest_coefficient (f, double (h))))
     id = "spacing";
+  endif
+endfunction
+
+## The largest coefficient of the derivative, in the class of f.
+function c = largest_coefficient (f, h)
+  c = 0.8 / h;
+  if (isa (f, "single") || isa (f, "DeviceArray") && strcmp (underlyingType (f), "single"))
+    c = single (c);
   endif
 endfunction
 
