@@ -51,7 +51,7 @@ impl Random {
     }
 }
 
-/// The other library.
+/// Arithmetic of 128 bits, by a library that shares no code with ours.
 struct Oracle(Consts);
 
 impl Oracle {

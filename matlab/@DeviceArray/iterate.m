@@ -80,8 +80,6 @@ function varargout = iterate (f, n, varargin)
   [kept, recorded] = deal (cell (0, asked.States), {});
   started = tic ();
   while info.Steps < n && strcmp (info.Reason, 'steps')
-    step = [];
-    guard = onCleanup (@() forgetStep (step));
     [step, classes, info.Kernels] = recordStep (f, held, constants, asked, place, []);
     guard = onCleanup (@() forgetStep (step));
     changes = ~isequal (classes, cellfun (@underlyingType, held, 'UniformOutput', false));

@@ -9,8 +9,6 @@
 mod block;
 mod loops;
 
-use std::sync::Arc;
-
 use super::simd::{Instructions, Lanes};
 use super::tasks;
 use crate::host::SharedOutput;
@@ -234,11 +232,6 @@ enum Output<'a> {
     Single(SharedOutput<'a, f32>),
 }
 
-/// An array that nobody else has.
-fn alone<T>(array: &mut Arc<Array<T>>) -> Result<&mut Array<T>, Error> {
-    Arc::get_mut(array).ok_or_else(|| Error::Internal("A result that somebody else has.".into()))
-}
-
 impl Prepared for Ready {
     fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error> {
         let arrays = Arrays::new(inputs)?;
@@ -247,10 +240,10 @@ impl Prepared for Ready {
             .map(|output| {
                 Ok(match output {
                     Numbers::Double(array) => {
-                        Output::Double(SharedOutput::new(alone(array)?.held_mut::<Pooled<f64>>()?))
+                        Output::Double(SharedOutput::new(Array::alone(array)?.held_mut::<Pooled<f64>>()?))
                     }
                     Numbers::Single(array) => {
-                        Output::Single(SharedOutput::new(alone(array)?.held_mut::<Pooled<f32>>()?))
+                        Output::Single(SharedOutput::new(Array::alone(array)?.held_mut::<Pooled<f32>>()?))
                     }
                 })
             })

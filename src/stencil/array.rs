@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 
@@ -77,6 +78,14 @@ impl<T> Array<T> {
     /// `len` elements that an engine holds.
     pub fn new(held: impl Held, len: usize) -> Array<T> {
         Array { held: Box::new(held), len, class: std::marker::PhantomData }
+    }
+
+    /// The array, to change it, where nobody else has it.
+    ///
+    /// # Errors
+    /// [`Error::Internal`], where somebody has.
+    pub(crate) fn alone(array: &mut Arc<Array<T>>) -> Result<&mut Array<T>, Error> {
+        Arc::get_mut(array).ok_or_else(|| Error::Internal("A result that somebody else has.".into()))
     }
 
     /// See [`Held::export`].

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Number;
 use super::single::{self, alone};
 use crate::stencil::program::{Node, Numbers, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Places, Prepared, RANK, Section, Source, Target};
+use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Target};
 use crate::watch::Watch;
 
 /// What a program gives in each step, one kind behind the other.
@@ -74,10 +74,10 @@ enum Ready {
     Single(Value),
 }
 
-/// What is computed in a step, and arrays for the next one.
+/// What is computed in a step, and arrays that nobody needs any more.
 struct Buffers {
     results: Vec<Option<Numbers>>,
-    spare: Vec<Option<Numbers>>,
+    spare: Vec<Numbers>,
 }
 
 impl Step {
@@ -138,7 +138,7 @@ impl Step {
             return Err(Error::Internal(format!("{} states and {own} values for a step.", states.len())));
         }
         let nodes = self.program.nodes().len();
-        let mut buffers = Buffers { results: vec![None; nodes], spare: vec![None; nodes] };
+        let mut buffers = Buffers { results: vec![None; nodes], spare: Vec::new() };
         let kept = run.kept().unwrap_or(0);
         let of_states: Vec<_> =
             self.outputs[..self.shape.states].iter().map(|value| self.program.node(*value)).collect();
@@ -158,7 +158,9 @@ impl Step {
             let missing = || Error::Internal("A step without its result.".into());
             let results = self.outputs.iter().map(|value| buffers.results[value.0].clone().ok_or_else(missing));
             let results = results.collect::<Result<Vec<_>, _>>()?;
-            buffers.keep(&self.program, &self.outputs);
+            for at in 0..nodes {
+                buffers.results[at].take().into_iter().for_each(|result| buffers.give(result));
+            }
             let mark = watch.mark();
             records.put(engine, done - 1, &results[self.shape.states..], watch)?;
             let all = run.before + done;
@@ -170,10 +172,11 @@ impl Step {
             }
             watch.rewind(mark);
             watch.count(results.iter().map(Numbers::len).max().unwrap_or(0));
-            for (value, (state, result)) in self.outputs.iter().zip(states.iter_mut().zip(results)) {
-                let old = std::mem::replace(state, result.clone());
-                buffers.give(*value, old, &result);
+            let mut results = results.into_iter();
+            for (state, result) in states.iter_mut().zip(&mut results) {
+                buffers.give(std::mem::replace(state, result));
             }
+            results.for_each(|result| buffers.give(result));
         }
         let all = |collections: Collections| collections.0.into_iter().map(|(all, _)| all).collect();
         let kept = if run.every > 0 { all(on_the_way) } else { Vec::new() };
@@ -209,7 +212,7 @@ fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Wa
         watch: &Watch,
     ) -> Result<Numbers, Error> {
         let mut value: Array<T> = T::compute(engine).array(1)?;
-        T::arithmetic(engine).pick(all, &section(at, 1), Target::Array(&mut value), watch)?;
+        T::arithmetic(engine).pick(all, &Places::run(at, 1), Target::Array(&mut value), watch)?;
         Ok(value).map(|value| T::numbers(Arc::new(value)))
     }
     let Some((all, count)) = &run.values else { return Ok(Vec::new()) };
@@ -233,13 +236,6 @@ fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, watch: &Watch) -> 
         Numbers::Double(number) => value(engine, number, watch),
         Numbers::Single(number) => value(engine, number, watch),
     }
-}
-
-/// `len` places one behind the other.
-fn section(start: usize, len: usize) -> Places {
-    let mut section = Section { start, size: [1; RANK], steps: [0; RANK] };
-    (section.size[0], section.steps[0]) = (len, 1);
-    Places::Section(section)
 }
 
 /// Arrays that are collected, with the length of each.
@@ -270,7 +266,7 @@ impl Collections {
             (at, len): (usize, usize),
             watch: &Watch,
         ) -> Result<(), Error> {
-            T::arithmetic(engine).put(Source::Array(from), &section(at * len, len), alone::<T>(all)?, watch)
+            T::arithmetic(engine).put(Source::Array(from), &Places::run(at * len, len), alone::<T>(all)?, watch)
         }
         for ((all, len), result) in self.0.iter_mut().zip(results) {
             match result {
@@ -284,31 +280,22 @@ impl Collections {
 
 impl Buffers {
     /// An array for what a node gives, which nobody else has.
-    fn room(&mut self, engine: &(dyn Engine + 'static), value: Value, node: &Node) -> Result<Numbers, Error> {
-        if let Some(mut spare) = self.spare[value.0].take() {
-            let is_alone =
-                if node.single { alone::<f32>(&mut spare).is_ok() } else { alone::<f64>(&mut spare).is_ok() };
-            if is_alone {
-                return Ok(spare);
-            }
-        }
-        room(engine, node.single, node.len)
-    }
-
-    /// What is neither argument nor result of the step is written to again in the next one.
-    fn keep(&mut self, program: &Program, outputs: &[Value]) {
-        for (at, (result, node)) in self.results.iter_mut().zip(program.nodes()).enumerate() {
-            let result = result.take();
-            if node.input().is_none() && !outputs.contains(&Value(at)) && result.is_some() {
-                self.spare[at] = result;
-            }
+    fn room(&mut self, engine: &(dyn Engine + 'static), node: &Node) -> Result<Numbers, Error> {
+        let fits = |spare: &Numbers| spare.is_single() == node.single && spare.len() == node.len;
+        match self.spare.iter().position(fits) {
+            Some(found) => Ok(self.spare.swap_remove(found)),
+            None => room(engine, node.single, node.len),
         }
     }
 
-    /// An array that a step has read is written to in the next one, in the place of `result`, if nobody else has it.
-    fn give(&mut self, value: Value, old: Numbers, result: &Numbers) {
-        if old.is_single() == result.is_single() && old.len() == result.len() {
-            self.spare[value.0] = Some(old);
+    /// An array that is not needed here any more. If nobody else has it, it is written to again.
+    fn give(&mut self, mut numbers: Numbers) {
+        let is_alone = match &mut numbers {
+            Numbers::Double(array) => Array::alone(array).is_ok(),
+            Numbers::Single(array) => Array::alone(array).is_ok(),
+        };
+        if is_alone {
+            self.spare.push(numbers);
         }
     }
 }
@@ -325,14 +312,14 @@ fn run_stage(
     match stage {
         Ready::Single(value) => {
             let node = program.node(*value);
-            let mut room = buffers.room(engine, *value, node)?;
+            let mut room = buffers.room(engine, node)?;
             single::compute(engine, node, &buffers.results, &mut room, watch)?;
             buffers.results[value.0] = Some(room);
         }
         Ready::Kernel { inputs, outputs, kernel } => {
             let mut rooms = Vec::with_capacity(outputs.len());
             for value in &*outputs {
-                rooms.push(buffers.room(engine, *value, program.node(*value))?);
+                rooms.push(buffers.room(engine, program.node(*value))?);
             }
             let missing = || Error::Internal("A kernel without its input.".into());
             let of = |value: &Value| buffers.results[value.0].as_ref().ok_or_else(missing);

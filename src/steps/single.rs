@@ -21,7 +21,7 @@ fn array<T: Number>(results: &Results, value: Value) -> Result<&Arc<Array<T>>, E
 
 /// An array that nobody else has.
 pub(super) fn alone<T: Number>(numbers: &mut Numbers) -> Result<&mut Array<T>, Error> {
-    T::of_numbers_mut(numbers).and_then(Arc::get_mut).ok_or_else(missing)
+    Array::alone(T::of_numbers_mut(numbers).ok_or_else(missing)?)
 }
 
 /// Computes what a node gives.

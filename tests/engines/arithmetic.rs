@@ -49,7 +49,7 @@ pub const TABLE: [Case; 20] = [
     ("places_outside_are_refused", |engine| in_both(engine, outside::<f64>, outside::<f32>)),
 ];
 
-const BINARY: [Binary; 17] = [
+pub const BINARY: [Binary; 17] = [
     Binary::Add,
     Binary::Subtract,
     Binary::Multiply,

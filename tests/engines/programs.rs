@@ -10,6 +10,7 @@ use stencil_mex::stencil::{
 use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
+use super::arithmetic::BINARY;
 use super::checks::{Case, Outcome, is_slow, samples};
 use super::common::ends::{AnyEngine, array_with, bits, contents};
 use super::common::selection;
@@ -46,7 +47,7 @@ impl Dice {
         *self.pick(if functions { &Unary::FUNCTIONS[..] } else { &UNARY[..] })
     }
 
-    /// Likewise, of two.
+    /// An operation of two, now and then an elementary function.
     fn binary(&mut self) -> Binary {
         let functions = self.of(8) == 0;
         *self.pick(if functions { &Binary::FUNCTIONS[..] } else { &BINARY[..] })
@@ -74,26 +75,6 @@ const UNARY: [Unary; 14] = [
     Unary::Saturate { low: 0, high: 65_535 },
     Unary::Power(3),
     Unary::Power(-2),
-];
-
-const BINARY: [Binary; 17] = [
-    Binary::Add,
-    Binary::Subtract,
-    Binary::Multiply,
-    Binary::Divide,
-    Binary::Min,
-    Binary::Max,
-    Binary::Equal,
-    Binary::NotEqual,
-    Binary::Less,
-    Binary::LessEqual,
-    Binary::Greater,
-    Binary::GreaterEqual,
-    Binary::And,
-    Binary::Or,
-    Binary::Xor,
-    Binary::Mod,
-    Binary::Rem,
 ];
 
 /// A program under construction: what it makes of arrays of one size.

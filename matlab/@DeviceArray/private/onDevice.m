@@ -4,7 +4,6 @@ function [held, given, place] = onDevice (states, others)
 
   given = ~cellfun (@(x) isa (x, 'DeviceArray'), states);
   arrays = [states(~given), others(cellfun (@(x) isa (x, 'DeviceArray'), others))];
-  place = {};
   if isempty (arrays)
     arrays = {DeviceArray(0)};
   end

@@ -27,7 +27,7 @@ struct Line {
     /// Where it begins in the block, and its elements along the first dimension.
     at: usize,
     range: Range<usize>,
-    /// The other indices.
+    /// Its indices along the further dimensions.
     others: Vec<usize>,
 }
 

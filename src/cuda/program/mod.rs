@@ -45,7 +45,7 @@ struct Ready<C> {
 /// # Errors
 /// What the driver says.
 pub(super) fn prepare<C: Attempts + 'static>(engine: C, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
-    let written = emit::write(kernel);
+    let written = written(kernel);
     let bytes = (kernel.inputs.len() + kernel.outputs.len()).saturating_mul(8 * kernel.len());
     // What the driver refuses is told before the first step.
     let mut loaded = None;
@@ -104,7 +104,7 @@ unsafe fn put(
     device.queue.submitted(&load, beginning)
 }
 
-/// The most kernels of single operations that stay written: writing one takes longer than a launch.
+/// The most kernels that stay written: writing one takes longer than some launches.
 const MOST_WRITTEN: usize = 64;
 
 /// A kernel as it was written.

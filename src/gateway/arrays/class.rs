@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::super::inputs;
 use super::super::store::{Numbers, StoredArray};
-use super::run::{Engines, Number, array, filled, section};
+use super::run::{Engines, Number, array, filled};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Numeric};
-use crate::stencil::{self, Array, Binary, Expansion, Operand, Sample, Source, Target, Unary};
+use crate::stencil::{self, Array, Binary, Expansion, Operand, Places, Sample, Source, Target, Unary};
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
@@ -175,7 +175,7 @@ pub(super) fn upload<S: Sample<f64>>(
     for (i, samples) in samples.chunks(PIECE).enumerate() {
         let numbers = &mut numbers[..samples.len()];
         numbers.iter_mut().zip(samples).for_each(|(number, sample)| *number = sample.widened());
-        f64::arithmetic(engine).put(Source::Host(numbers), &section(i * PIECE, samples.len()), &mut held, watch)?;
+        f64::arithmetic(engine).put(Source::Host(numbers), &Places::run(i * PIECE, samples.len()), &mut held, watch)?;
     }
     Ok(held)
 }
@@ -190,7 +190,7 @@ pub(super) fn download<T: Number, S: Sample<f64>>(
     let mut numbers = Pooled::<T>::new(PIECE.min(samples.len()), "numbers of the engine's")?;
     for (i, samples) in samples.chunks_mut(PIECE).enumerate() {
         let numbers = &mut numbers[..samples.len()];
-        T::arithmetic(engine).pick(held, &section(i * PIECE, samples.len()), Target::Host(numbers), watch)?;
+        T::arithmetic(engine).pick(held, &Places::run(i * PIECE, samples.len()), Target::Host(numbers), watch)?;
         samples.iter_mut().zip(&*numbers).for_each(|(sample, number)| *sample = S::narrowed(number.to_f64()));
     }
     Ok(())

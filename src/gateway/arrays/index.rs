@@ -8,7 +8,7 @@ use super::super::steps;
 use super::super::store::{self, Numbers, StoredArray};
 use super::give::give;
 use super::operands::{OnEngine, Operand};
-use super::run::{Engines, Number, array, filled, in_class_of_engine, keep, section};
+use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
 use super::{class, order};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
@@ -51,7 +51,7 @@ pub(super) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
 
 /// Whether these are all places of an array of so many elements, in order.
 fn is_everything(places: &Places, len: usize) -> bool {
-    *places == section(0, len) || len == 1 && places.len() == 1
+    *places == Places::run(0, len) || len == 1 && places.len() == 1
 }
 
 /// The elements at some places.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::store::{Home, Numbers, StoredArray};
 use crate::mex::{Effort, Error, Numeric, Reply};
-use crate::stencil::{self, Array, Engine, Places, RANK, Section, Source, Target};
+use crate::stencil::{self, Array, Engine, Source, Target};
 use crate::steps;
 use crate::watch::Watch;
 
@@ -86,11 +86,4 @@ pub(super) fn filled<T: Number>(
 ) -> Result<Array<T>, stencil::Error> {
     let mut array = array(engine, len)?;
     T::arithmetic(engine).fill(value, &mut array, watch).map(|()| array)
-}
-
-/// `len` places one behind the other.
-pub(super) fn section(start: usize, len: usize) -> Places {
-    let mut section = Section { start, size: [1; RANK], steps: [0; RANK] };
-    (section.size[0], section.steps[0]) = (len, 1);
-    Places::Section(section)
 }

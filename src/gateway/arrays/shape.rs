@@ -12,7 +12,7 @@ use super::index::{assembled, box_in};
 use super::make;
 use super::operands::{OnEngine, Operand, home_of, told};
 use super::reduce::{Along, split, wrong_dimension};
-use super::run::{Engines, Number, array, filled, in_class_of_engine, keep, section};
+use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Operand as Of, Places, Source, Target};
@@ -50,11 +50,11 @@ fn strides(dims: &[usize]) -> Vec<isize> {
 
 /// An array whose elements are those of another at some places, in that order.
 fn picked<'a>(held: StoredArray, places: Places, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
-    if places == section(0, held.len()) {
+    if places == Places::run(0, held.len()) {
         // Shared numbers never change, so both objects may have them.
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));
     }
-    let to = section(0, places.len());
+    let to = Places::run(0, places.len());
     of_pieces(held, vec![Piece { from: places, to }], dims)
 }
 

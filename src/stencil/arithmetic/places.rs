@@ -76,6 +76,13 @@ pub struct Section {
 }
 
 impl Places {
+    /// `len` places one behind the other.
+    pub fn run(start: usize, len: usize) -> Places {
+        let mut section = Section { start, size: [1; RANK], steps: [0; RANK] };
+        (section.size[0], section.steps[0]) = (len, 1);
+        Places::Section(section)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         match self {
