@@ -15,10 +15,11 @@ use super::checks::{Case, Outcome, is_slow, samples};
 use super::common::ends::{AnyEngine, array_with, bits, contents};
 use super::common::selection;
 
-pub const TABLE: [Case; 3] = [
+pub const TABLE: [Case; 4] = [
     ("random_programs", random_programs),
     ("programs_with_every_operation", every_operation),
     ("programs_with_every_boundary", every_boundary),
+    ("programs_deep_and_wide", deep_and_wide),
 ];
 
 /// Numbers that depend on a seed alone.
@@ -455,4 +456,50 @@ fn every_boundary(engine: &AnyEngine) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// What takes its operand twice, over and over: an array, and a number. And more filters than go into a kernel, each with
+/// constants of its own.
+fn deep_and_wide(engine: &AnyEngine) -> Outcome {
+    let dims = [20, 6, 1];
+    let len = dims.iter().product();
+    let deep = || {
+        let mut program = Program::new();
+        let [mut array, mut number] = [len, 1].map(|len| program.input(false, len));
+        let state = number;
+        for _ in 0..70 {
+            for (value, len) in [(&mut array, len), (&mut number, 1)] {
+                let plain = Expansion::new([&[len], &[len]]).expect("they are alike");
+                for (op, other) in [(Binary::Add, Term::Value(*value)), (Binary::Multiply, Term::Number(0.25))] {
+                    let operation = Operation::Pair(op, [Term::Value(*value), other], plain);
+                    *value = program.append(Node { operation, single: false, len });
+                }
+            }
+        }
+        let expansion = Expansion::new([&[len], &[1]]).expect("one goes with all");
+        let operation = Operation::Pair(Binary::Subtract, [Term::Value(array), Term::Value(number)], expansion);
+        let result = program.append(Node { operation, single: false, len });
+        (program, vec![result, state])
+    };
+    check(engine, "a deep program", &deep, &[(false, len), (false, 1)], 3)?;
+    let wide = || {
+        let mut program = Program::new();
+        let state = program.input(false, len);
+        let mut sum = state;
+        let plain = Expansion::new([&dims, &dims]).expect("they are alike");
+        for i in 0..90 {
+            let filter = Filter::new(vec![0.5, 0.25 + f64::from(i)], [2, 1, 1]).expect("a filter");
+            let sides = [0, 1, 2].map(|d| {
+                let end = |high: i32| Boundary::Constant(f64::from(10 * i + 2 * d + high));
+                Ends::new(end(0), end(1)).expect("none is circular")
+            });
+            let filter = Convolution::new(dims, filter).with_boundary(Sides::from(sides));
+            let operation = Operation::Filter(Filtering::Convolution(filter), state);
+            let filtered = program.append(Node { operation, single: false, len });
+            let operation = Operation::Pair(Binary::Add, [Term::Value(sum), Term::Value(filtered)], plain);
+            sum = program.append(Node { operation, single: false, len });
+        }
+        (program, vec![sum])
+    };
+    check(engine, "a wide program", &wide, &[(false, len)], 4)
 }

@@ -13,17 +13,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::sys;
 
 use super::driver::context::Context;
-use super::module::{Function, Shape, launch_bytes};
+use super::module::{Function, MOST_ARGUMENTS, Shape, launch_bytes};
 use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
-use crate::stencil::program::{Kernel, Limits, Numbers};
+use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
 use crate::stencil::{Error, Prepared};
 use crate::watch::Watch;
 use emit::Written;
 
-/// What a kernel may hold: its argument, with an address for each array and a number for each entry and part, has 4 KB.
-pub(super) const LIMITS: Limits = Limits { entries: 200, again: 12, arrays: 24, parts: 96 };
+/// What a kernel may hold: what it is told goes along with the launch.
+pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 56 };
+
+/// Eight bytes each: of an input the address, and how it is seen; of an operation the address of its result, and a number;
+/// entries, and their ghost values, of which a filter has at most two for three entries; the extents, steps and blocks of
+/// the domain, and the elements.
+const _: () = {
+    let Limits { entries, arrays, parts, .. } = LIMITS;
+    let told = arrays * (2 + MOST_DIMS) + 2 * parts + entries + entries * 2 / 3 + 3 * MOST_DIMS + 1;
+    assert!(8 * told <= MOST_ARGUMENTS);
+};
 
 /// Who has a device do something: see `Cuda::attempt`.
 pub(super) trait Attempts: Send {

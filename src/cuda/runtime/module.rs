@@ -353,7 +353,7 @@ const MOST_SHARED: usize = 48 << 10;
 const MOST_PREPARED: usize = 227 << 10;
 
 /// The most bytes of arguments, on every chip and driver.
-const MOST_ARGUMENTS: usize = 4096;
+pub(crate) const MOST_ARGUMENTS: usize = 4096;
 
 /// The blocks of a launch and their threads, within what CUDA can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,11 +25,14 @@ pub struct Limits {
     pub entries: usize,
     /// The most operations that are done again for the entries of a filter over what is not stored; 0 for none.
     pub again: usize,
-    /// The most arrays of a kernel.
+    /// The most arrays that a kernel reads.
     pub arrays: usize,
-    /// The most parts.
+    /// The most operations, of which each may be stored and may have a number.
     pub parts: usize,
 }
+
+/// The most operations behind a number that is computed by whoever needs it.
+const MOST_BEHIND_A_NUMBER: usize = 24;
 
 /// A part of a program that is run at once.
 #[derive(Debug, Clone)]
@@ -77,6 +80,8 @@ struct Cutter<'p> {
     program: &'p Program,
     limits: Limits,
     made: Vec<Made>,
+    /// The operations behind one element of each result, as far as they are not in memory.
+    costs: Vec<usize>,
     groups: Vec<Group>,
     singles: Vec<(usize, Value)>,
     /// Numbers that are made anywhere and are stored, too.
@@ -149,12 +154,21 @@ impl Plan {
 
     /// A program that is run for these results.
     pub fn new(program: &Program, outputs: &[Value], limits: Limits) -> Plan {
-        let mut cutter =
-            Cutter { program, limits, made: Vec::new(), groups: Vec::new(), singles: Vec::new(), scalars: Vec::new() };
+        let mut cutter = Cutter {
+            program,
+            limits,
+            made: Vec::new(),
+            costs: Vec::new(),
+            groups: Vec::new(),
+            singles: Vec::new(),
+            scalars: Vec::new(),
+        };
         let needed = program.needed(outputs);
         for (at, node) in program.nodes().iter().enumerate() {
             let made = if needed[at] { cutter.place(Value(at), node) } else { Made::Memory(0) };
+            let cost = cutter.cost(node, made);
             cutter.made.push(made);
+            cutter.costs.push(cost);
         }
         outputs.iter().for_each(|&value| cutter.store(value));
         cutter.stages()
@@ -244,27 +258,36 @@ impl Cutter<'_> {
         let node = Node { operation: Operation::Fill(0.0), single: false, len };
         let entries = reach.entries().len();
         let window: usize = reach.extents.iter().product();
-        let again = match self.made[of.0] {
-            Made::Group(_) => self.cost(of).is_some_and(|cost| cost * window <= self.limits.again),
-            _ => false,
-        };
+        let again =
+            matches!(self.made[of.0], Made::Group(_)) && self.costs[of.0].saturating_mul(window) <= self.limits.again;
         self.grouped(&node, &[(of, again)], &Seen::of_filter(reach), entries)
     }
 
-    /// The operations behind one element of a result that no filter of a group makes; `None` for others.
-    fn cost(&self, value: Value) -> Option<usize> {
-        let node = self.program.node(value);
-        if !matches!(self.made[value.0], Made::Group(_)) {
-            return Some(1);
+    /// The operations behind one element of what a node gives, where it is made.
+    fn cost(&self, node: &Node, made: Made) -> usize {
+        if matches!(made, Made::Memory(_)) {
+            return 1;
         }
-        let own = match &node.operation {
-            Operation::Filter(filter, _) => Reach::new(filter).extents.iter().product(),
-            _ => 1,
+        let operands = || {
+            node.operation.values().map(|of| match self.made[of.0] {
+                Made::Anywhere(_) => self.costs[of.0],
+                there if there == made => self.costs[of.0],
+                _ => 1,
+            })
         };
-        node.operation.values().try_fold(own, |sum, operand| {
-            let cost = self.cost(operand)?;
-            Some(sum + if matches!(node.operation, Operation::Filter(..)) { own * cost } else { cost })
-        })
+        match &node.operation {
+            Operation::Filter(filter, _) => {
+                let window: usize = Reach::new(filter).extents.iter().product();
+                operands().fold(window, |sum, cost| sum.saturating_add(window.saturating_mul(cost)))
+            }
+            _ => operands().fold(1, usize::saturating_add),
+        }
+    }
+
+    /// The parts of a kernel that come with a node: its own, and those of numbers that it needs.
+    fn parts(&self, operands: &[(Value, bool)]) -> usize {
+        let numbers = operands.iter().filter(|(of, may)| *may && matches!(self.made[of.0], Made::Anywhere(_)));
+        numbers.map(|(of, _)| self.costs[of.0]).fold(1, usize::saturating_add)
     }
 
     /// From which level on these can be had.
@@ -280,7 +303,9 @@ impl Cutter<'_> {
     /// the kernel.
     fn grouped(&mut self, node: &Node, operands: &[(Value, bool)], seen: &Seen, entries: usize) -> Made {
         let scalar = |cutter: &Cutter, value: Value| matches!(cutter.made[value.0], Made::Anywhere(_));
-        if node.len == 1 && seen.spans.is_empty() && operands.iter().all(|&(of, may)| may || !self.is_computed(of)) {
+        let parts = self.parts(operands);
+        let is_small = parts <= MOST_BEHIND_A_NUMBER && operands.iter().all(|&(of, may)| may || !self.is_computed(of));
+        if node.len == 1 && seen.spans.is_empty() && is_small {
             let level = self.earliest(operands);
             for &(of, _) in operands {
                 if !scalar(self, of) {
@@ -312,7 +337,7 @@ impl Cutter<'_> {
         group_of.cuts = joined(group_of.len, [&group_of.cuts, &seen.cuts], [&[], &[]]).unwrap_or_default();
         group_of.spans.extend(&seen.spans);
         group_of.entries += entries;
-        group_of.parts += 1;
+        group_of.parts += parts;
         for of in read {
             if !group_of.inputs.contains(&of) {
                 group_of.inputs.push(of);
@@ -336,8 +361,8 @@ impl Cutter<'_> {
         group.len == node.len
             && operands.iter().all(has)
             && group.entries + entries <= self.limits.entries
-            && group.parts < self.limits.parts
-            && group.inputs.len() + 2 + group.outputs.len() <= self.limits.arrays
+            && group.parts + self.parts(operands) <= self.limits.parts
+            && group.inputs.len() + operands.len() <= self.limits.arrays
             && joined(node.len, [&group.cuts, &seen.cuts], [&group.spans, &seen.spans]).is_some()
     }
 
@@ -370,8 +395,9 @@ struct Builder<'c, 'p> {
     /// Where each dimension of the domain ends, as products of extents.
     ends: Vec<usize>,
     kernel: Kernel,
-    /// Parts by their text.
+    /// Parts by their text, and by the values that they give.
     known: HashMap<String, usize>,
+    of_values: HashMap<Value, usize>,
 }
 
 impl<'c, 'p> Builder<'c, 'p> {
@@ -380,7 +406,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         let ends: Vec<usize> = cuts.iter().copied().chain([*len]).collect();
         let domain = ends.iter().zip([1].iter().chain(&ends)).map(|(end, start)| end / start).collect();
         let kernel = Kernel { domain, parts: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
-        Builder { cutter, group, ends, kernel, known: HashMap::new() }
+        Builder { cutter, group, ends, kernel, known: HashMap::new(), of_values: HashMap::new() }
     }
 
     fn kernel(mut self) -> Kernel {
@@ -423,6 +449,9 @@ impl<'c, 'p> Builder<'c, 'p> {
             Made::Anywhere(_) => {}
             _ => return self.loaded(value, view),
         }
+        if let Some(&part) = self.of_values.get(&value) {
+            return part;
+        }
         let single = node.single;
         let step = match &node.operation {
             Operation::Fill(number) => Step::Number(*number),
@@ -463,7 +492,9 @@ impl<'c, 'p> Builder<'c, 'p> {
                 unreachable!("they are in memory")
             }
         };
-        self.push(step, single)
+        let part = self.push(step, single);
+        self.of_values.insert(value, part);
+        part
     }
 
     /// An array of this size and these steps, as the domain sees it.
