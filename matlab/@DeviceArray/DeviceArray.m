@@ -506,6 +506,11 @@ classdef DeviceArray < handle
 
   methods
     function varargout = plot (varargin), refuse ('plot'); end
+    function varargout = asinh (varargin), refuse ('asinh'); end
+    function varargout = acosh (varargin), refuse ('acosh'); end
+    function varargout = atanh (varargin), refuse ('atanh'); end
+    function varargout = gamma (varargin), refuse ('gamma'); end
+    function varargout = erf (varargin), refuse ('erf'); end
     function varargout = num2str (varargin), refuse ('num2str'); end
     function varargout = mat2str (varargin), refuse ('mat2str'); end
     function varargout = sprintf (varargin), refuse ('sprintf', 'sprintf (template, gather (u))'); end

@@ -47,6 +47,10 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     check_outputs(call)?;
     let (values, dims) = inputs::part_or_gpu("f", samples, part)?;
     let spacing = spacing.map_or(Ok(1.0), positive)?;
+    match values {
+        AnyInput::Double(_) => check_coefficients::<f64>(spacing)?,
+        AnyInput::Single(_) => check_coefficients::<f32>(spacing)?,
+    }
     let (mut selection, mut sweeps, mut source) =
         (Selection::default(), Sweeps::default(), CoefficientSource::Constant);
     let mut distribution = Distribution::default();
@@ -83,7 +87,7 @@ where
     Numbers: From<Array<T>>,
     dyn Engine: Compute<T>,
 {
-    let what = derivative(sweeps.lines(dims)?, spacing, source)?.with_boundary(sweeps.ends::<T>()?);
+    let what = Derivative::new(sweeps.lines(dims)?, spacing, source).with_boundary(sweeps.ends::<T>()?);
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
     values.reply(selection, dims, effort, Work::from(&what), move |engine, from, to, watch| {
         Compute::derivative(engine, &what, from, to, watch)
@@ -103,7 +107,7 @@ where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
     let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
-    let of_part = derivative(sweeps.lines(&dims)?, spacing, source)?.with_boundary(ends);
+    let of_part = Derivative::new(sweeps.lines(&dims)?, spacing, source).with_boundary(ends);
     let effort = distributed::effort(sweeps.effort(values.len(), DERIVATIVE_RADIUS));
     let said = [
         ("The function", FUNCTION.name.into()),
@@ -123,18 +127,12 @@ where
     })
 }
 
-/// The derivative along `lines`.
-///
 /// # Errors
-/// `spacing` where a coefficient, of about 1 / h, is beyond the range of the class.
-fn derivative<T: Real + Numeric>(
-    lines: Lines,
-    spacing: f64,
-    source: CoefficientSource,
-) -> Result<Derivative<T>, Error> {
-    let what = Derivative::<T>::new(lines, spacing, source);
-    if what.coefficients().iter().all(|coefficient: &T| coefficient.to_f64().is_finite()) {
-        return Ok(what);
+/// `spacing` where a coefficient, of about 1 / `spacing`, is beyond the range of the class. No line need be known.
+fn check_coefficients<T: Real + Numeric>(spacing: f64) -> Result<(), Error> {
+    let what = Derivative::<T>::new(Lines::along(&[], 0), spacing, CoefficientSource::Constant);
+    if what.coefficients().iter().all(|coefficient| coefficient.to_f64().is_finite()) {
+        return Ok(());
     }
     let text = format!("h is {}, and 1 / h is beyond the range of {}.", options::number_text(spacing), T::CLASS);
     Err(Error::new("spacing", text))

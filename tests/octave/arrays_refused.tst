@@ -56,10 +56,10 @@
 %! endfor
 
 %!test # functions of each element that only the host has
-%! names = {"asinh", "acosh", "atanh"};
+%! names = {"asinh", "acosh", "atanh", "gamma", "erf"};
 %! if (own_type ())
 %!   ## Of an object these say that they are not for objects.
-%!   names = [names, {"gamma", "lgamma", "erf", "cbrt", "arg", "isalpha", "toupper"}];
+%!   names = [names, {"lgamma", "cbrt", "arg", "isalpha", "toupper"}];
 %! endif
 %! for name = names
 %!   text = text_of (@() feval (name{1}, u));

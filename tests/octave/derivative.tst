@@ -122,6 +122,7 @@
 
 %!error id=DerivativeConstantMemory:spacing DerivativeConstantMemory_CUDA (ones (1, 20), 1e-320)
 %!error id=DerivativeConstantMemory:spacing DerivativeConstantMemory_CUDA (ones (1, 20), 2^-1074)
+%!error id=DerivativeConstantMemory:spacing DerivativeConstantMemory_CUDA (ones (1, 20), 2^-1074, "NoOption", 1)
 %!error id=DerivativeConstantMemory:spacing DerivativeConstantMemory_CUDA (ones (1, 20, "single"), 1e-39)
 
 %!test # the division by h is in double, and rounded once to the class
