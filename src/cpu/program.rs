@@ -115,6 +115,7 @@ impl Action {
         match self {
             Action::Filter(_, _, chain) => match chain {
                 Chain::Entries(entries) | Chain::Differences(entries) => entries.len(),
+                Chain::Sample => 1,
             },
             Action::Each(Unary::Power(exponent), _) => exponent.unsigned_abs() as usize + 4,
             _ => 4,

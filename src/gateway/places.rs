@@ -9,7 +9,7 @@ use super::store::StoredArray;
 use super::windows;
 use crate::memory;
 use crate::mex::{Argument, Class, Error};
-use crate::stencil::{Indices, Places};
+use crate::stencil::{Indices, Places, Shift};
 
 /// What is read or written by indices: the places, in order, and the dimensions of what is read.
 #[derive(Debug, PartialEq)]
@@ -223,6 +223,16 @@ pub(super) fn picked(array: &[usize], subscripts: &[Subscript]) -> Result<Indexe
         }
     };
     Ok(Indexed { places: places(subscripts, &extents)?, dims })
+}
+
+/// Indices that name all elements, each beside its own place.
+pub(super) fn shifted(array: &[usize], subscripts: &[Subscript]) -> Option<Shift> {
+    let extents = extents(array, subscripts.len());
+    let along = subscripts.iter().zip(&extents).map(|(Subscript { index, .. }, &extent)| {
+        let all = index.len(extent) == extent && !matches!(index, Index::Found(_));
+        all.then(|| Shift::along(extent, |i| index.at(i) as usize))?
+    });
+    Shift::new(&along.collect::<Option<Vec<_>>>()?)
 }
 
 /// What `array (index)` is like: the index's dimensions, but a vector's own direction where both are vectors.

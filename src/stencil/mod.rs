@@ -25,7 +25,7 @@ mod window;
 pub(crate) use arithmetic::saturated;
 pub use arithmetic::{
     Arithmetic, Binary, CHUNK, Expansion, Extreme, Indices, LANES, MAX_POWER, Operand, Order, Places, RANK, Reduction,
-    Scan, Section, Unary,
+    Scan, Section, Shift, Unary,
 };
 pub use array::{Array, Handle, Held, Source, Target};
 pub use boundary::{Boundary, Ends, Sides};

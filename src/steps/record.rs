@@ -7,7 +7,7 @@ use super::Number;
 use crate::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Held, Indices,
-    Operand, Order, Places, Reduction, Scan, Source, Stencil, Target, Unary,
+    Operand, Order, Places, Reduction, Scan, Shift, Source, Stencil, Target, Unary,
 };
 use crate::watch::Watch;
 
@@ -435,6 +435,13 @@ where
                 let of = self.recording.value_of(from)?;
                 self.record(to, Operation::Pick(Arc::new(places.clone()), of))
             }
+        }
+    }
+
+    fn shift(&self, what: &Shift, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        match self.known(from)? {
+            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).shift(what, from, to, watch)),
+            None => self.record(to, Operation::Filter(Filtering::Shift(*what), self.recording.value_of(from)?)),
         }
     }
 

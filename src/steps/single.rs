@@ -127,5 +127,6 @@ fn filtered<T: Number>(
             same::<T, f32>(to)?.into(),
             watch,
         ),
+        Filtering::Shift(what) => T::arithmetic(engine).shift(what, array::<T>(results, of)?, to, watch),
     }
 }

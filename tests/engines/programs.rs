@@ -5,7 +5,7 @@ use std::sync::Arc;
 use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
-    Reference, Section, Sides, Stencil, Taps, Unary,
+    Reference, Section, Shift, Sides, Stencil, Taps, Unary,
 };
 use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
@@ -15,10 +15,11 @@ use super::checks::{Case, Outcome, is_slow, samples};
 use super::common::ends::{AnyEngine, array_with, bits, contents};
 use super::common::selection;
 
-pub const TABLE: [Case; 4] = [
+pub const TABLE: [Case; 5] = [
     ("random_programs", random_programs),
     ("programs_with_every_operation", every_operation),
     ("programs_with_every_boundary", every_boundary),
+    ("programs_with_every_shift", every_shift),
     ("programs_deep_and_wide", deep_and_wide),
 ];
 
@@ -210,7 +211,8 @@ impl Making {
         let entries = |dice: &mut Dice, count: usize| -> Vec<f64> {
             (0..count).map(|_| of_class(dice.number().clamp(-9.0, 9.0), single)).collect()
         };
-        match dice.of(3) {
+        match dice.of(4) {
+            3 => Filtering::Shift(shift(dice, self.dims)),
             0 if !single => {
                 let lines = Lines::along(&self.dims, dice.of(3));
                 let count = 1 + 2 * [0, 1, 2, 4][dice.of(4)];
@@ -241,6 +243,17 @@ impl Making {
             }
         }
     }
+}
+
+/// What is beside each element, or far away.
+fn shift(dice: &mut Dice, dims: [usize; 3]) -> Shift {
+    let boundaries = [Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+    let far = dice.of(4) == 0;
+    let offsets = dims.map(|extent| match far {
+        true => dice.of(2 * extent + 3) as isize - extent as isize - 1,
+        false => dice.of(3) as isize - 1,
+    });
+    Shift { size: dims, offsets, boundaries: [(); 3].map(|()| *dice.pick(&boundaries)) }
 }
 
 /// A number that both classes have.
@@ -452,6 +465,32 @@ fn every_boundary(engine: &AnyEngine) -> Outcome {
                     (program, vec![value])
                 };
                 check(engine, &format!("{boundary:?}, {dims:?} by {size:?}"), &make, &[(false, len)], number as u64)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Elements from beside their own places: of an array, and of what is computed.
+fn every_shift(engine: &AnyEngine) -> Outcome {
+    let boundaries = [Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+    for (number, boundary) in boundaries.into_iter().enumerate() {
+        for dims in [[1, 1, 1], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [600, 2, 1]] {
+            for offsets in [[1, 0, 0], [-1, 2, 0], [0, -3, 1], [7, -9, 3], [-41, 0, -5]] {
+                let (len, shift) = (dims.iter().product(), Shift { size: dims, offsets, boundaries: [boundary; 3] });
+                let make = || {
+                    let mut program = Program::new();
+                    let [of, _] = [(); 2].map(|()| program.input(false, len));
+                    let mut shifted = |of| {
+                        let operation = Operation::Filter(Filtering::Shift(shift), of);
+                        program.append(Node { operation, single: false, len })
+                    };
+                    let once = shifted(of);
+                    let twice = shifted(once);
+                    (program, vec![once, twice])
+                };
+                let what = format!("{boundary:?}, {dims:?} by {offsets:?}");
+                check(engine, &what, &make, &[(false, len); 2], number as u64)?;
             }
         }
     }

@@ -87,6 +87,36 @@
 %! zero = DeviceArray (zeros (size (x)));
 %! check (@gradient_step, 7, zeros (size (x)), x, x, sum (r(:) .^ 2));
 
+%!test  # constant indices that name what is beside each element, and circshift, are parts of the kernel
+%! n = rows (x);
+%! m = columns (x);
+%! held = {[1, 1:n-1], [2:n, n]};
+%! around = {[n, 1:n-1], [2:n, 1], [3:n, 1, 2]};
+%! mirrored = {[3, 2, 1:n-2], [2:n, n-1]};
+%! for p = [held, around, mirrored]
+%!   f = @(x) 0.5 * x(p{1},:) - x;
+%!   check (f, 3, x);
+%!   [~, info] = DeviceArray.iterate (f, 1, x);
+%!   assert (info.Kernels == 1, "%s", mat2str (p{1}));
+%! endfor
+%! q = [1, 1:m-1];
+%! volume = reshape (x(:,1:20), 8, 5, 20);
+%! inputs = {@(x) x(held{1},q) + x(around{2},q) - x(held{2},:), x;
+%!           @(x) x([2:end, 1]) + x, x(:,1);
+%!           @(x) x([1, 1:end-1]) + x, x(1,:);
+%!           @(x) circshift (x, 3) + circshift (x, -17, 2) + x(:,q), x;
+%!           @(x) circshift (x, 1) .* x([2:8, 8],:,[1, 1:19]) - circshift (x, 13, 3), volume};
+%! for i = 1:rows (inputs)
+%!   check (inputs{i,1}, 3, inputs{i,2});
+%!   [~, info] = DeviceArray.iterate (inputs{i,1}, 1, inputs{i,2});
+%!   assert (info.Kernels == 1, "%s", func2str (inputs{i,1}));
+%! endfor
+%! ## -0 stays, and so does NaN.
+%! check (@(x) x([2:end, 1]), 2, [-0; NaN; 0; -0; -Inf]);
+%! check (@(x) circshift (x, 1), 2, single ([-0; NaN; 0; -0; -Inf]));
+%! ## What names elements in another way is gathered.
+%! check (@(x) x([2, 1, 3:n],:) + x(n:-1:1,:) + x([1, 1, 1, 2:n-2],:), 3, x);
+
 %!test  # ordinary arrays come back as such; others stay
 %! [u, v, info] = DeviceArray.iterate (@react, 3, x, DeviceArray (y));
 %! assert ({class(u), class(v)}, {"double", "DeviceArray"});

@@ -208,6 +208,11 @@ impl<'a> Frame<'a> {
                     at += count;
                 }
             }
+            Chain::Sample => {
+                let [own, ..] = spare else { return };
+                let window = axes.each_ref().map(Axis::farthest);
+                to.copy_from_slice(self.sample(input, axes, window, block, &mut own[..block.len]));
+            }
             Chain::Differences(coefficients) => {
                 let middle = axes[1].before;
                 for (i, coefficient) in coefficients.iter().enumerate() {

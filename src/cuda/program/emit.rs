@@ -132,11 +132,15 @@ impl Emitter<'_> {
     }
 
     fn filter(&mut self, part: usize, of: usize, axes: &[Axis; 3], chain: &Chain, place: &Place) -> Register {
+        if let Chain::Sample = chain {
+            return self.sample(part, of, axes, axes.each_ref().map(Axis::farthest), place);
+        }
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
         let class = kind.number();
         let zero = self.code.of(kind, &format!("mov.{class}"), &[&literal(kind, 0.0)]);
         let mut sum = zero;
         match chain {
+            Chain::Sample => unreachable!("it has no sum"),
             Chain::Entries(entries) => {
                 let [rows, columns, _] = axes.map(|axis| axis.extent);
                 for (i, entry) in entries.iter().enumerate() {

@@ -59,7 +59,14 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
     if indices.is_empty() {
         return keep(held.home, 0, move |_, _, _| Ok(held));
     }
-    let Indexed { places, dims } = places::picked(&held.dims, &subscripts(indices, Some(&held))?)?;
+    let subscripts = subscripts(indices, Some(&held))?;
+    let Indexed { places, dims } = places::picked(&held.dims, &subscripts)?;
+    if held.home.step().is_some()
+        && let Places::List(_) = places
+        && let Some(shift) = places::shifted(&held.dims, &subscripts)
+    {
+        return super::shape::shifted(held, shift, dims);
+    }
     if places.len() != 1 && is_everything(&places, held.len()) {
         // Shared numbers never change, so both objects may have them.
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));

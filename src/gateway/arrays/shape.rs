@@ -15,7 +15,7 @@ use super::reduce::{Along, split, wrong_dimension};
 use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
-use crate::stencil::{self, Array, Binary, Operand as Of, Places, Source, Target};
+use crate::stencil::{self, Array, Binary, Boundary, Operand as Of, Places, Shift, Source, Target};
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
@@ -56,6 +56,19 @@ fn picked<'a>(held: StoredArray, places: Places, dims: Vec<usize>) -> Result<Rep
     }
     let to = Places::run(0, places.len());
     of_pieces(held, vec![Piece { from: places, to }], dims)
+}
+
+/// Each element from a place beside its own, in a step that is being recorded: there it is no gather.
+pub(super) fn shifted<'a>(held: StoredArray, shift: Shift, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
+    keep(held.home, held.len(), move |engine, home, watch| {
+        let numbers = in_class_of_engine!(held.numbers.class(), T => {
+            let from = T::of(&held.numbers, engine, watch)?;
+            let mut to = array::<T>(engine, from.len())?;
+            T::arithmetic(engine).shift(&shift, &from, &mut to, watch)?;
+            T::numbers(Arc::new(to))
+        });
+        Ok(StoredArray { home, dims, class: held.class, numbers })
+    })
 }
 
 /// An array of pieces of another.
@@ -147,6 +160,13 @@ pub(super) fn circshift<'a>(held: StoredArray, by: &Argument, dim: &Argument) ->
     let by = if along == 0 { 0 } else { by.rem_euclid(along as isize) as usize };
     if by == 0 {
         return keep(held.home, 0, move |_, _, _| Ok(held));
+    }
+    if held.home.step().is_some() {
+        let offset = by as isize - if 2 * by > along { along as isize } else { 0 };
+        let [before, behind] = [below, above].map(|extent| (extent, 0, Boundary::Circular));
+        if let Some(shift) = Shift::new(&[before, (along, -offset, Boundary::Circular), behind]) {
+            return shifted(held, shift, dims);
+        }
     }
     let run = |start: usize, len: usize| {
         Pattern::new(start * below, &[(below, 1), (len, below as isize), (above, (below * along) as isize)]).places()

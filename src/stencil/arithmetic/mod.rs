@@ -10,6 +10,7 @@ mod operations;
 mod order;
 mod places;
 mod reduction;
+mod shift;
 
 use super::{Array, Error, Real, Source, Target};
 use crate::watch::Watch;
@@ -20,6 +21,7 @@ pub use operations::{Binary, MAX_POWER, Unary};
 pub use order::Order;
 pub use places::{Indices, Places, Section};
 pub use reduction::{CHUNK, Extreme, LANES, Reduction, Scan};
+pub use shift::Shift;
 
 /// The most dimensions that an [`Expansion`] or a [`Section`] has once neighbours that go together are merged.
 pub const RANK: usize = 5;
@@ -114,6 +116,11 @@ pub trait Arithmetic<T: Real> {
 
     /// `to[i] = from[places[i]]`.
     fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// Each element from a place beside its own.
+    fn shift(&self, what: &Shift, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        self.pick(from, &Places::List(what.places()), Target::Array(to), watch)
+    }
 
     /// `to[places[i]] = from[i]`, all others as they were. Where a place comes twice, the last of them counts.
     fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;

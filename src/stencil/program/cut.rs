@@ -257,9 +257,9 @@ impl Cutter<'_> {
     fn filtered(&mut self, of: Value, len: usize, reach: &Reach) -> Made {
         let node = Node { operation: Operation::Fill(0.0), single: false, len };
         let entries = reach.entries().len();
-        let window: usize = reach.extents.iter().product();
+        let samples = reach.samples();
         let again =
-            matches!(self.made[of.0], Made::Group(_)) && self.costs[of.0].saturating_mul(window) <= self.limits.again;
+            matches!(self.made[of.0], Made::Group(_)) && self.costs[of.0].saturating_mul(samples) <= self.limits.again;
         self.grouped(&node, &[(of, again)], &Seen::of_filter(reach), entries)
     }
 
@@ -277,8 +277,8 @@ impl Cutter<'_> {
         };
         match &node.operation {
             Operation::Filter(filter, _) => {
-                let window: usize = Reach::new(filter).extents.iter().product();
-                operands().fold(window, |sum, cost| sum.saturating_add(window.saturating_mul(cost)))
+                let samples = Reach::new(filter).samples();
+                operands().fold(samples, |sum, cost| sum.saturating_add(samples.saturating_mul(cost)))
             }
             _ => operands().fold(1, usize::saturating_add),
         }

@@ -25,6 +25,13 @@ pub struct Axis {
     pub ends: Ends<f64>,
 }
 
+impl Axis {
+    /// The entry that lies farthest from the middle, of a window that reaches to one side.
+    pub fn farthest(&self) -> usize {
+        if self.before > 0 { 0 } else { self.extent - 1 }
+    }
+}
+
 /// What is computed of every element of the domain, from parts ahead of it.
 #[derive(Debug, Clone)]
 pub enum Step {

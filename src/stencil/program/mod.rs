@@ -15,7 +15,7 @@ mod reach;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Stencil, Unary};
+use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Shift, Stencil, Unary};
 pub use cut::{Limits, MOST_DIMS, Plan, Stage};
 pub use kernel::{Axis, Kernel, Part, Step, View};
 pub use reach::{Chain, Reach};
@@ -99,6 +99,8 @@ pub enum Filtering {
     Convolution(Convolution<f64>),
     /// A convolution in single.
     SingleConvolution(Convolution<f32>),
+    /// Of [`Arithmetic::shift`](super::Arithmetic::shift).
+    Shift(Shift),
 }
 
 /// An operation; see [`Arithmetic`](super::Arithmetic) for what each one means.

@@ -1,6 +1,6 @@
 //! Filters as kernels see them: which neighbours of an element come into its chain, and how.
 
-use super::super::{Boundary, DERIVATIVE_RADIUS, Ends, Real};
+use super::super::{Boundary, DERIVATIVE_RADIUS, Ends, Real, Shift};
 use super::Filtering;
 
 /// The chain of a filter.
@@ -10,6 +10,8 @@ pub enum Chain {
     Entries(Vec<f64>),
     /// `acc = fma (c[d], f[i + d] - f[i - d], acc)` for d = 1, 2, ..
     Differences(Vec<f64>),
+    /// The sample that is farthest from the element, as it is.
+    Sample,
 }
 
 /// A filter over an array of three dimensions: its window, its chain, and the ghost values.
@@ -53,6 +55,17 @@ impl Reach {
             Filtering::SingleDerivative(derivative) => Reach::of_derivative(derivative),
             Filtering::Convolution(convolution) => Reach::of_convolution(convolution),
             Filtering::SingleConvolution(convolution) => Reach::of_convolution(convolution),
+            Filtering::Shift(shift) => Reach::of_shift(shift),
+        }
+    }
+
+    fn of_shift(shift: &Shift) -> Reach {
+        Reach {
+            size: shift.size,
+            extents: shift.offsets.map(|offset| offset.unsigned_abs() + 1),
+            before: shift.offsets.map(|offset| offset.min(0).unsigned_abs()),
+            chain: Chain::Sample,
+            ends: shift.boundaries.map(Ends::from),
         }
     }
 
@@ -83,6 +96,15 @@ impl Reach {
     pub fn entries(&self) -> &[f64] {
         match &self.chain {
             Chain::Entries(entries) | Chain::Differences(entries) => entries,
+            Chain::Sample => &[],
+        }
+    }
+
+    /// The samples that come into it, at most.
+    pub fn samples(&self) -> usize {
+        match self.chain {
+            Chain::Entries(_) | Chain::Differences(_) => self.extents.iter().product(),
+            Chain::Sample => 1,
         }
     }
 }
@@ -94,7 +116,7 @@ impl Filtering {
             Filtering::Stencil(stencil) => stencil.sweeps(),
             Filtering::Convolution(convolution) => convolution.sweeps(),
             Filtering::SingleConvolution(convolution) => convolution.sweeps(),
-            Filtering::Derivative(_) | Filtering::SingleDerivative(_) => 1,
+            Filtering::Derivative(_) | Filtering::SingleDerivative(_) | Filtering::Shift(_) => 1,
         }
     }
 }
