@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Number;
 use super::single::{self, alone};
-use crate::stencil::program::{Node, Numbers, Plan, Program, Stage, Value};
+use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Target};
 use crate::watch::Watch;
 
@@ -70,8 +70,13 @@ pub struct Step {
 
 /// A stage that is ready to run.
 enum Ready {
-    Kernel { inputs: Vec<Value>, outputs: Vec<Value>, kernel: Box<dyn Prepared> },
-    Single(Value),
+    Kernel {
+        inputs: Vec<Value>,
+        outputs: Vec<Value>,
+        kernel: Box<dyn Prepared>,
+    },
+    /// An operation, and its places where the engine holds a list of them.
+    Single(Value, Option<Places>),
 }
 
 /// What is computed in a step, and arrays that nobody needs any more.
@@ -100,7 +105,7 @@ impl Step {
         };
         let ready = |stage: Stage| -> Result<Ready, Error> {
             Ok(match stage {
-                Stage::Single(value) => Ready::Single(value),
+                Stage::Single(value) => Ready::Single(value, held_places(engine, program.node(value))?),
                 Stage::Kernel(kernel) => Ready::Kernel {
                     kernel: engine.prepare(&kernel)?,
                     inputs: kernel.inputs,
@@ -192,6 +197,17 @@ impl Step {
             results[at] = self.known[input].as_ref().or_else(|| next.next()).cloned();
         }
     }
+}
+
+/// The places that an operation picks, in a list that the engine holds: so none crosses the link in a step.
+fn held_places(engine: &(dyn Engine + 'static), node: &Node) -> Result<Option<Places>, Error> {
+    let Operation::Pick(places, _) = &node.operation else { return Ok(None) };
+    let Places::List(list) = &**places else { return Ok(None) };
+    let held = match node.single {
+        true => f32::arithmetic(engine).list(list, &Watch::new()),
+        false => f64::arithmetic(engine).list(list, &Watch::new()),
+    };
+    Ok(held?.map(|list| Places::Held(Arc::new(list))))
 }
 
 /// An array of unknown numbers.
@@ -310,10 +326,10 @@ fn run_stage(
     // Steps are counted, and not what they are made of.
     let mark = watch.mark();
     match stage {
-        Ready::Single(value) => {
+        Ready::Single(value, places) => {
             let node = program.node(*value);
             let mut room = buffers.room(engine, node)?;
-            single::compute(engine, node, &buffers.results, &mut room, watch)?;
+            single::compute(engine, (node, places.as_ref()), &buffers.results, &mut room, watch)?;
             buffers.results[value.0] = Some(room);
         }
         Ready::Kernel { inputs, outputs, kernel } => {

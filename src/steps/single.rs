@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Number;
 use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value};
-use crate::stencil::{Array, Compute, Engine, Error, Operand, Source, Target};
+use crate::stencil::{Array, Compute, Engine, Error, Operand, Places, Source, Target};
 use crate::watch::Watch;
 
 /// What has been computed so far, by value.
@@ -24,24 +24,24 @@ pub(super) fn alone<T: Number>(numbers: &mut Numbers) -> Result<&mut Array<T>, E
     Array::alone(T::of_numbers_mut(numbers).ok_or_else(missing)?)
 }
 
-/// Computes what a node gives.
+/// Computes what a node gives; where the engine holds a list of its places, by that.
 pub(super) fn compute(
     engine: &(dyn Engine + 'static),
-    node: &Node,
+    (node, places): (&Node, Option<&Places>),
     results: &Results,
     to: &mut Numbers,
     watch: &Watch,
 ) -> Result<(), Error> {
     if node.single {
-        in_class::<f32>(engine, node, results, to, watch)
+        in_class::<f32>(engine, (node, places), results, to, watch)
     } else {
-        in_class::<f64>(engine, node, results, to, watch)
+        in_class::<f64>(engine, (node, places), results, to, watch)
     }
 }
 
 fn in_class<T: Number>(
     engine: &(dyn Engine + 'static),
-    node: &Node,
+    (node, held): (&Node, Option<&Places>),
     results: &Results,
     to: &mut Numbers,
     watch: &Watch,
@@ -72,7 +72,7 @@ where
             arithmetic.binary(*op, [operand(&terms[0])?, operand(&terms[1])?], expansion, to, watch)
         }
         Operation::Filter(filter, value) => filtered::<T>(engine, filter, results, *value, to, watch),
-        Operation::Pick(places, value) => arithmetic.pick(of(value)?, places, Target::Array(to), watch),
+        Operation::Pick(places, value) => arithmetic.pick(of(value)?, held.unwrap_or(places), Target::Array(to), watch),
         Operation::Put(places, [from, into]) => {
             T::compute(engine).copy(Source::Array(of(into)?), Target::Array(to), watch)?;
             arithmetic.put(Source::Array(of(from)?), places, to, watch)

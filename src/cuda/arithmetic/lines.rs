@@ -135,6 +135,19 @@ impl Cuda {
     }
 
     /// What a list on the device holds.
+    pub(super) fn list_of<T: Element>(&self, places: &[u64], watch: &Watch) -> Result<Indices, Error> {
+        self.attempt(watch, |device| {
+            let mut work = Operation::<ScanKernels<T>>::begin(device, "a list of places", watch)?;
+            let list = work.array::<u64>(places.len())?;
+            let to = address(&list, work.context())?;
+            // SAFETY: there is room for as many, and nobody else knows of it.
+            unsafe { work.send_to(places, to) }?;
+            work.end(0, 0)?;
+            let bound = places.iter().max().map_or(0, |&last| last as usize + 1);
+            Ok(Indices::new(list, bound, false))
+        })
+    }
+
     pub(super) fn list_on_host<T: Element>(&self, indices: &Indices, watch: &Watch) -> Result<Vec<u64>, Error> {
         let mut numbers = Vec::new();
         memory::enlarge(&mut numbers, indices.len(), "a list of places")?;

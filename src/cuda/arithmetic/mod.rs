@@ -269,6 +269,10 @@ impl<T: Element> Arithmetic<T> for Cuda {
         })
     }
 
+    fn list(&self, places: &[u64], watch: &Watch) -> Result<Option<Indices>, Error> {
+        self.list_of::<T>(places, watch).map(Some)
+    }
+
     fn pick(&self, from: &Array<T>, places: &Places, mut to: Target<T>, watch: &Watch) -> Result<(), Error> {
         assert_eq!(to.len(), places.len());
         assert!(places.are_within(from.len()));

@@ -70,10 +70,23 @@ impl<'d, K: Family> Operation<'d, K> {
     /// Has numbers of the host on the device. They are there when this returns.
     pub(super) fn send<N: Pod + Send + Sync>(&mut self, input: &[N]) -> Result<sys::CUdeviceptr, Error> {
         let to = self.room_for::<N>(input.len())?;
-        self.queue.wait()?;
-        // SAFETY: there is room for as many, and nothing that uses it is under way after that wait.
-        unsafe { self.device.slots.upload(&self.device.context, input, to, self.watch) }?;
+        // SAFETY: there is room for as many.
+        unsafe { self.send_to(input, to) }?;
         Ok(to)
+    }
+
+    /// Has numbers of the host at an address. They are there when this returns.
+    ///
+    /// # Safety
+    /// There is room for as many.
+    pub(super) unsafe fn send_to<N: Pod + Send + Sync>(
+        &mut self,
+        input: &[N],
+        to: sys::CUdeviceptr,
+    ) -> Result<(), Error> {
+        self.queue.wait()?;
+        // SAFETY: as the caller says; nothing that uses it is under way after that wait.
+        unsafe { self.device.slots.upload(&self.device.context, input, to, self.watch) }
     }
 
     /// Has what was computed at an address in the memory of the host. It is there when this returns.
