@@ -206,10 +206,11 @@ classdef DeviceArray < handle
 
     % +u  The array itself; truth values become numbers, and one element a number of the host's.
     function a = uplus (a)
-      if isscalar (a)
-        a = +gather (a);
-      elseif islogical (a)
+      if islogical (a)
         a = double (a);
+      end
+      if isscalar (a)
+        a = DeviceArray_CUDA ('pick', a, 1);
       end
     end
 

@@ -10,10 +10,6 @@ function v = imag (u)
 %
 %   See also DeviceArray, real, conj.
 
-  if isscalar (u)
-    v = 0 * gather (+u);
-    v(:) = 0;
-  else
-    v = zeros (size (u), 'like', +u);
-  end
+  v = +u;
+  v(:) = 0;
 end

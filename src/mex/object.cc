@@ -446,8 +446,8 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
 
 // The value itself, but truth values become numbers, and one element a number of the host's.
 octave_value uplus(const octave_base_value& a) {
-    if (a.numel() == 1) return +ask_one("gather", octave_value_list(value_of(a)));
-    return a.islogical() ? a.as_double() : value_of(a);
+    octave_value numbers = a.islogical() ? a.as_double() : value_of(a);
+    return a.numel() == 1 ? ask_one("pick", octave_value_list(numbers).append(octave_value(1))) : numbers;
 }
 
 octave_value uminus(const octave_base_value& a) { return ask_one("uminus", octave_value_list(value_of(a))); }

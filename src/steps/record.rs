@@ -100,8 +100,15 @@ impl Recording {
         match self.content(array)? {
             Content::Value(value) => Ok(*value),
             Content::Known(numbers) => Ok(self.input_of(numbers)),
+            // It is complete without being written to.
+            Content::Nothing if array.is_empty() => Ok(self.of_nothing::<T>()),
             Content::Nothing => Err(Error::Internal("An array that is recorded before it is written.".into())),
         }
+    }
+
+    fn of_nothing<T: Number>(&self) -> Value {
+        let operation = Operation::Fill(0.0);
+        self.tape().program.append(Node { operation, single: T::SINGLE, len: 0 })
     }
 
     fn content<'a, T>(&self, array: &'a Array<T>) -> Result<&'a Content, Error> {

@@ -231,10 +231,10 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
         (Verb::Where, [array]) => {
             let home = held(array)?.home;
-            let (backend, device) = match home {
-                Home::Cpu => ("cpu", 0.0),
+            // Of a step that is recorded, where its arrays will lie.
+            let (backend, device) = match home.outside() {
                 Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
-                Home::Step { .. } => ("step", 0.0),
+                Home::Cpu | Home::Step { .. } => ("cpu", 0.0),
             };
             let place = home.to_string();
             let fields = vec![(c"Backend", backend.into()), (c"Device", device.into()), (c"Place", place.into())];

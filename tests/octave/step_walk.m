@@ -1,0 +1,105 @@
+## -*- texinfo -*-
+## @deftypefn {} {} step_walk (@var{seed}, @var{steps})
+## Does random things with DeviceArrays, one after the other, then all of them in a step that is recorded: operators, indices,
+## assignments, concatenation, reductions.  Both must give arrays of the same classes, sizes and bits, and the same errors.
+## What a step cannot have, by its error @code{trace}, ends it; that may only be what asks for values.
+##
+## The text of a failure tells what was done.
+## @end deftypefn
+
+function step_walk (seed, steps)
+  rand ("twister", seed);
+  arrays = cell (1, 3);
+  for k = 1:3
+    arrays{k} = DeviceArray (random_array ());
+  endfor
+  walk = cell (0, 4);
+  [held, results] = deal (arrays, {});
+  for step = 1:steps
+    [to, a, b] = num2cell (randi (3, 1, 3)){:};
+    walk(end+1,:) = {random_code(gather (held{a}), gather (held{b})), to, a, b};
+    [held, results] = done (walk(end,:), held, results);
+  endfor
+  len = sum (cellfun (@(one) numel (one.value), results));
+  log = containers.Map ();
+  recorded = @(all, varargin) replay (walk, log, all, varargin{:});
+  [all, ~] = DeviceArray.iterate (recorded, 1, DeviceArray (zeros (len, 1)), arrays{:}, "States", 4);
+  all = gather (all);
+  found = log("results");
+  for k = 1:numel (found)
+    [want, got] = deal (results{k}, found{k});
+    if (strcmp (got.told, "trace"))
+      asks = "a\\(a |a\\(b >|a\\(!|any \\(a > 1, 1\\)|x\\(x |find|sort|cumsum|[[]\\]$|isequal|^double \\(";
+      assert (! isempty (regexp (walk{k,1}, asks)), "%s: %s is <%s>", program (seed, walk, k), walk{k,1}, got.text);
+      return;
+    endif
+    assert (strcmp (got.told, want.told), "%s: %s %s where %s %s is due", program (seed, walk, k), got.told, got.text, ...
+            want.told, want.text);
+    values = double (gather (want.value)(:));
+    [yes, why] = same_bits (all(1:numel (values))(:), values);
+    assert (yes, "%s: %s", program (seed, walk, k), why);
+    all(1:numel (values)) = [];
+  endfor
+endfunction
+
+function text = program (seed, walk, k)
+  lines = cellfun (@(code, to, a, b) sprintf ("%d = {%s} of %d, %d", to, code, a, b), walk(1:k,1), walk(1:k,2), walk(1:k,3), ...
+                   walk(1:k,4), "UniformOutput", false);
+  text = sprintf ("step_walk: seed %d: %s", seed, strjoin (lines', "; "));
+endfunction
+
+## One thing that is done: the arrays then, and what came of it.
+function [held, results] = done (what, held, results)
+  [code, to, a, b] = what{:};
+  try
+    value = outcome (code, held{a}, held{b});
+    ## Larger ones take long, complex ones are not there.
+    if (isreal (value) && numel (value) <= 200 && ! ischar (value))
+      held{to} = value;
+    else
+      value = 0;
+    endif
+    results{end+1} = struct ("told", told (value), "text", "", "value", value);
+  catch err
+    kind = regexp (err.identifier, "[^:]*$", "match", "once");
+    results{end+1} = struct ("told", kind, "text", err.message, "value", []);
+  end_try_catch
+endfunction
+
+function value = outcome (code, a, b)
+  x = a;
+  if (isempty (strfind (code, "x")))
+    eval (["value = " code ";"]);
+  else
+    eval ([code ";"]);
+    value = x;
+  endif
+endfunction
+
+## The class and the size of an array, wherever it lies.
+function text = told (value)
+  if (isa (value, "DeviceArray"))
+    name = underlyingType (value);
+  else
+    name = class (value);
+  endif
+  text = [name " " mat2str(size (value))];
+endfunction
+
+## The step: all that comes of it in one column.
+function varargout = replay (walk, log, all, varargin)
+  [held, results] = deal (varargin, {});
+  for k = 1:rows (walk)
+    [held, results] = done (walk(k,:), held, results);
+    if (strcmp (results{end}.told, "trace"))
+      break;
+    endif
+  endfor
+  len = numel (all);
+  for k = 1:numel (results)
+    all = [all; double(results{k}.value(:))];
+  endfor
+  log("results") = results;
+  all = [all(len+1:end); zeros(len, 1)];
+  varargout = [{all(1:len)}, varargin];
+endfunction
