@@ -8,8 +8,16 @@ use crate::process::PerProcess;
 use crate::stencil::Error;
 use crate::steps::Recording;
 
-/// Dimensions and classes of arrays.
-pub(super) type Shapes = Vec<(Vec<usize>, Class)>;
+/// What an array is like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Like {
+    pub(super) dims: Vec<usize>,
+    pub(super) class: Class,
+    /// Whether its numbers are single, which truth values may be or not.
+    pub(super) single: bool,
+}
+
+pub(super) type Shapes = Vec<Like>;
 
 type Recordings = HashMap<u64, (Recording, Shapes)>;
 
@@ -39,10 +47,15 @@ pub(super) fn find(number: u64) -> Result<Recording, Error> {
 }
 
 /// That it has one more argument.
-pub(super) fn add_argument(number: u64, dims: &[usize], class: Class) {
+pub(super) fn add_argument(number: u64, like: Like) {
     if let Some((_, arguments)) = recordings().get_mut(&number) {
-        arguments.push((dims.to_vec(), class));
+        arguments.push(like);
     }
+}
+
+/// Its argument of this number, from 0.
+pub(super) fn argument(number: u64, at: usize) -> Option<Like> {
+    recordings().get(&number)?.1.get(at).cloned()
 }
 
 /// Ends one: what its arguments were.

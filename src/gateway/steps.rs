@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::levels;
-use super::recordings::{self, Shapes};
+use super::recordings::{self, Like, Shapes};
 use super::store::{Home, StoredArray, next_number};
 use crate::mex::Error;
 use crate::process::PerProcess;
@@ -45,17 +45,18 @@ pub(super) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
 pub(super) fn argument(number: u64, like: StoredArray) -> Result<StoredArray, Error> {
     let recording = recordings::find(number)?;
     let numbers = recording.argument(like.numbers.is_single(), like.len());
-    recordings::add_argument(number, &like.dims, like.class);
+    recordings::add_argument(number, Like::of(&like));
     Ok(StoredArray { home: like.home.of_step(number), numbers, ..like })
 }
 
 /// An array from outside among those of a step that is being recorded.
-pub(super) fn lifted(held: StoredArray, home: Home) -> StoredArray {
-    let Some(number) = home.step().filter(|_| held.home == home.outside()) else { return held };
-    match recordings::find(number) {
-        Ok(recording) => StoredArray { home, numbers: recording.of_known(held.numbers), ..held },
-        Err(_) => held,
-    }
+///
+/// # Errors
+/// `trace`, where that is over.
+pub(super) fn lifted(held: StoredArray, home: Home) -> Result<StoredArray, Error> {
+    let Some(number) = home.step().filter(|_| held.home == home.outside()) else { return Ok(held) };
+    let recording = recordings::find(number)?;
+    Ok(StoredArray { home, numbers: recording.of_known(held.numbers), ..held })
 }
 
 /// Ends the recording of a step that gives these results.
@@ -66,10 +67,17 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     let recording = recordings::find(number)?;
     let mut values = Vec::with_capacity(results.len());
     let mut shapes = Shapes::with_capacity(results.len());
-    for result in results {
-        let result = lifted(result, home.of_step(number));
-        values.push(recording.value(&result.numbers)?);
-        shapes.push((result.dims, result.class));
+    for (at, result) in results.into_iter().enumerate() {
+        let result = lifted(result, home.of_step(number))?;
+        let (mut value, mut like) = (recording.value(&result.numbers)?, Like::of(&result));
+        // Truth values are of either class of numbers, and those of a state stay in the one that it has.
+        let before = recordings::argument(number, at).filter(|before| at < shape.states && before.class == like.class);
+        if before.is_some_and(|before| before.single != like.single) {
+            value = recording.converted(value);
+            like.single = !like.single;
+        }
+        values.push(value);
+        shapes.push(like);
     }
     let (program, known) = recording.finish();
     let step = Step::new(&*home.engine()?, program, known, values, shape)?;
@@ -97,19 +105,35 @@ pub(super) fn forget(number: u64) {
     drop(step);
 }
 
+impl Like {
+    fn of(array: &StoredArray) -> Like {
+        Like { dims: array.dims.clone(), class: array.class, single: array.numbers.is_single() }
+    }
+}
+
 impl Compiled {
-    /// Checks that a run can begin with these states.
+    /// Checks that a run of so many steps can begin with these states, and with these values, a column a step.
     ///
     /// # Errors
-    /// `trace`, for another number of them, or other sizes or classes than those that the step was recorded with.
-    pub(super) fn fits(&self, states: &[StoredArray]) -> Result<(), Error> {
-        let same = |(state, (dims, class)): (&StoredArray, &(Vec<usize>, _))| {
-            state.dims == *dims && state.class == *class && state.home == self.home
+    /// `trace`, for another number of them, or other sizes or classes than those that the step was recorded with; for a
+    /// step that changes these, unless it is done once.
+    pub(super) fn fits(&self, states: &[StoredArray], values: Option<&StoredArray>, times: usize) -> Result<(), Error> {
+        let same = |(state, like): (&StoredArray, &Like)| Like::of(state) == *like && state.home == self.home;
+        let (of_states, others) = self.arguments.split_at(self.shape.states.min(self.arguments.len()));
+        let own = values.map_or(0, |values| values.dims[0]);
+        let is_value = |like: &Like| {
+            let of = |values: &StoredArray| (values.class, values.numbers.is_single()) == (like.class, like.single);
+            like.dims.iter().product::<usize>() == 1 && values.is_some_and(of)
         };
-        if states.len() == self.shape.states && states.iter().zip(&self.arguments).all(same) {
-            return Ok(());
+        let begins = states.len() == of_states.len() && states.iter().zip(of_states).all(same);
+        if !begins || states.len() != self.shape.states || others.len() != own || !others.iter().all(is_value) {
+            let text = "The step was recorded with states or values of other sizes or classes, or in another place.";
+            return Err(Error::new("trace", text));
         }
-        Err(Error::new("trace", "The step was recorded with states of other sizes or classes, or in another place."))
+        if times != 1 && self.shapes[..states.len()] != *of_states {
+            return Err(Error::new("trace", "The step changes a state's size or class, so it can be done once alone."));
+        }
+        Ok(())
     }
 
     /// The arrays that become results of a run.
@@ -122,7 +146,7 @@ impl Compiled {
         let records = &self.shapes[self.shape.states..][..self.shape.records];
         let numbers = ran.states.into_iter().chain(ran.kept).chain(ran.records);
         let shapes = states.iter().chain(kept).chain(records).zip(numbers).enumerate();
-        let made = shapes.map(|(number, ((dims, class), numbers))| {
+        let made = shapes.map(|(number, (Like { dims, class, .. }, numbers))| {
             let dims = match number / states.len() {
                 0 => dims.clone(),
                 1 if number < states.len() + kept.len() => levels::stacked(dims, run.kept().unwrap_or(0))?,

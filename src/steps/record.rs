@@ -96,6 +96,13 @@ impl Recording {
         }
     }
 
+    /// A result in the other class of numbers.
+    pub fn converted(&self, value: Value) -> Value {
+        let mut tape = self.tape();
+        let Node { single, len, .. } = *tape.program.node(value);
+        tape.program.append(Node { operation: Operation::Convert(value), single: !single, len })
+    }
+
     fn value_of<T: Number>(&self, array: &Array<T>) -> Result<Value, Error> {
         match self.content(array)? {
             Content::Value(value) => Ok(*value),

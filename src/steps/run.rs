@@ -122,15 +122,30 @@ impl Step {
         self.stages.len()
     }
 
-    /// The arguments that it takes: the states, then the values of a step, then others.
-    pub fn arguments(&self) -> usize {
-        self.known.iter().filter(|known| known.is_none()).count()
-    }
-
-    /// So many steps, each from the states that the one before gave; other arguments stay as they are.
+    /// That a run can begin with these states and values, and that what a step gives is good for the next one: kernels do
+    /// not ask how long arrays are.
     ///
     /// # Errors
-    /// Those of the engine; [`Error::Internal`] for another number of arguments.
+    /// [`Error::Internal`].
+    fn check(&self, states: &[Numbers], run: &Run) -> Result<(), Error> {
+        let of_node = |node: &Node| (node.single, node.len);
+        let is_argument = |node: &&Node| node.input().is_some_and(|input| self.known[input].is_none());
+        let arguments = self.program.nodes().iter().filter(is_argument).map(of_node);
+        let values = run.values.iter().flat_map(|(all, count)| std::iter::repeat_n((all.is_single(), 1), *count));
+        let given = states.iter().map(|state| (state.is_single(), state.len())).chain(values);
+        let results = self.outputs[..self.shape.states].iter().map(|value| of_node(self.program.node(*value)));
+        let again = run.steps < 2 || results.eq(arguments.clone().take(self.shape.states));
+        if states.len() == self.shape.states && given.eq(arguments) && again {
+            return Ok(());
+        }
+        Err(Error::Internal(format!("A step that {} states or its values do not fit.", states.len())))
+    }
+
+    /// So many steps, each from the states that the one before gave.
+    ///
+    /// # Errors
+    /// Those of the engine; [`Error::Internal`] for other arguments than the step was recorded with, and for results that
+    /// are none of these where there is a second step.
     pub fn run(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -138,10 +153,7 @@ impl Step {
         run: &Run,
         watch: &Watch,
     ) -> Result<Ran, Error> {
-        let own = run.values.as_ref().map_or(0, |(_, count)| *count);
-        if states.len() != self.shape.states || states.len() + own != self.arguments() {
-            return Err(Error::Internal(format!("{} states and {own} values for a step.", states.len())));
-        }
+        self.check(&states, run)?;
         let nodes = self.program.nodes().len();
         let mut buffers = Buffers { results: vec![None; nodes], spare: Vec::new() };
         let kept = run.kept().unwrap_or(0);

@@ -92,7 +92,7 @@ pub(super) fn put<'a>(
 ) -> Result<Reply<'a>, Error> {
     // What a step gives makes the array one of the step, too.
     let home = StoredArray::of(values)?.map_or(held.home, |values| values.home);
-    let held = if held.home.step().is_none() { steps::lifted(held, home) } else { held };
+    let held = if held.home.step().is_none() { steps::lifted(held, home)? } else { held };
     let operand = Operand::new(values, held.home)?;
     let subscripts = subscripts(indices, Some(&held))?;
     if subscripts.is_empty() {

@@ -34,7 +34,8 @@ impl<'a> Operand<'a> {
     /// An argument of a call on an array in `home`.
     ///
     /// # Errors
-    /// `dataType`: for what has no class of a DeviceArray's, and for an array that lies elsewhere.
+    /// `dataType`: for what has no class of a DeviceArray's, and for an array that lies elsewhere; `trace` as
+    /// [`of_held`](Operand::of_held).
     pub(super) fn new(argument: &'a Argument, home: Home) -> Result<Operand<'a>, Error> {
         if let Some(held) = StoredArray::of(argument)? {
             return Operand::of_held(held, home);
@@ -50,11 +51,14 @@ impl<'a> Operand<'a> {
     /// An array that is held.
     ///
     /// # Errors
-    /// `dataType`, where it does not lie in `home`.
+    /// `dataType`, where it does not lie in `home`; `trace`, where that is a step that is over, or both are steps.
     pub(super) fn of_held(held: StoredArray, home: Home) -> Result<Operand<'a>, Error> {
-        let held = steps::lifted(held, home);
+        let held = steps::lifted(held, home)?;
         if held.home != home {
             let other = held.home;
+            if home.step().is_some() && other.step().is_some() {
+                return Err(Error::new("trace", "Arrays of two steps that are being recorded do not go together."));
+            }
             return Err(Error::new(
                 "dataType",
                 format!(

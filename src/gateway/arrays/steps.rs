@@ -83,10 +83,13 @@ pub(super) fn run<'a>(
     let [times, before, every, check, progress] = wholes(times)?;
     let home = home_of(states)?;
     let states: Vec<StoredArray> = states.iter().map(held).collect::<Result<_, _>>()?;
-    compiled.fits(&states)?;
-    let values = match StoredArray::of(values)? {
+    let values = StoredArray::of(values)?;
+    compiled.fits(&states, values.as_ref(), times)?;
+    let values = match values {
         None => None,
-        Some(values) if values.home == home && values.dims[0] * times <= values.len() => {
+        Some(values)
+            if values.home == home && values.dims[0].checked_mul(times).is_some_and(|all| all <= values.len()) =>
+        {
             Some((values.numbers, values.dims[0]))
         }
         Some(values) => return Err(Error::new("size", format!("{values} has no column for each of {times} steps."))),
