@@ -3,6 +3,8 @@
 //! MATLAB is needed.
 
 mod common;
+#[path = "matlab/steps.rs"]
+mod steps;
 
 use std::cell::Cell;
 use std::ffi::c_void;
