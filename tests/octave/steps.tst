@@ -76,6 +76,9 @@
 %! check (@react, 3, single (x), single (y));
 %! check (@life, 6, x > 0.6);
 %! check (@life, 6, double (x > 0.6));
+%! ## Truth values are stored in either class of numbers.
+%! check (@(u) 2 * single (u) < 1, 3, x > 0.6);
+%! check (@(u, v) deal (u & v, 2 * single (u) < 1), 3, x > 0.6, y > 0.6);
 %! check (@shifted, 4, x);
 %! check (@(u) u + 0.4 * StencilConstantMemory_CUDA (u, [1 -2 1], "Boundary", "symmetric"), 9, x);
 %! check (@(u) u - 0.1 * DerivativeConstantMemory_CUDA (u, 0.5, "Boundary", "circular"), 4, x);
@@ -153,6 +156,10 @@
 %!   assert (same_bits (gather (step (DeviceArray (a{1}))), gather (f (DeviceArray (a{1})))));
 %! endfor
 %! assert (step (x), gather (f (DeviceArray (x))));
+%! step = DeviceArray.compile (@(u) ! u, DeviceArray (x > 0.5));
+%! for a = {DeviceArray(single (x)) > 0.5, DeviceArray(x) > 0.5}
+%!   assert (gather (step (a{1})), ! gather (a{1}));
+%! endfor
 
 %!test  # states on the way
 %! f = @(u) 0.5 * u + 1;
