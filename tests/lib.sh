@@ -205,6 +205,44 @@ launched_part() {
   record "$name" $((${#modules[@]} - missing)) "$missing" 0
 }
 
+# assembled_part NAME FOLDER...: that NVIDIA's assembler takes each text of PTX in these folders, which the library wrote
+# while it was tested; a text is a test. In a folder `examples` are the steps that documents show: all values of these must
+# stay in registers.
+assembled_part() {
+  local name=$1 program=${PTXAS:-} status=0 failed folder texts=()
+  shift
+  headline "$name"
+  if [[ -z $program ]]; then
+    if ! logged "${PYTHON:-python3}" packaging/ptxas --version; then
+      printf 'skipped\n'
+      record "$name" 0 0 1 "NVIDIA's assembler cannot be installed"
+      return
+    fi
+    program=$(compgen -G 'target/ptxas-*/nvidia/cuda_nvcc/bin/ptxas' | head -n 1)
+  fi
+  for folder; do
+    # The pattern of an empty folder stays, and is refused.
+    texts+=("$folder"/*.ptx)
+  done
+  printf '%s\0' "${texts[@]}" >"$work/texts"
+  # For the oldest chip that the texts are for. What is wrong stays where a reader finds it.
+  # shellcheck disable=SC2016  # words of the inner shell
+  logged xargs -0 -a "$work/texts" -n 8 -P "$(nproc)" bash -c 'for text in "${@:2}"; do
+      if ! told=$("$1" -arch=sm_60 --verbose --output-file /dev/null "$text" 2>&1); then
+        told="refused: $told"
+      elif [[ $text == */examples/* && $told =~ [1-9][0-9]*\ bytes\ spill ]]; then
+        told="spilled: $told"
+      else
+        continue
+      fi
+      mkdir -p target/assembled && cp "$text" target/assembled
+      printf "%s\nin target/assembled/%s\n" "$told" "${text##*/}"
+    done' - "$program" || status=$?
+  failed=$(grep -cE '^(refused|spilled): ' "$log") || true
+  printf '%d of %d texts are as they should be\n' $((${#texts[@]} - failed)) ${#texts[@]}
+  judge "$name" "$status" $((${#texts[@]} - failed)) "$failed" 0
+}
+
 # kernels_part NAME OPTION: compiles cuda/ again, all of it (--check) or a module of each source (--check-some), and
 # compares; a module is a test. It needs the package index only once.
 kernels_part() {

@@ -23,9 +23,11 @@
 // CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_STAND_IN_SPEED (1; how
 // many times as fast the device's events say it is: with a large number what a call puts into one launch does not depend
 // on this machine), CUDA_STAND_IN_KERNELS (a file that gets the module and kernel of each launch), CUDA_STAND_IN_TRACE (if
-// set, they go to standard error), CUDA_VISIBLE_DEVICES (empty or -1 for none).
+// set, they go to standard error), CUDA_STAND_IN_PTX (a folder that gets each text made at run time), CUDA_VISIBLE_DEVICES
+// (empty or -1 for none).
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -1123,6 +1125,24 @@ int file_of(const std::string& text) {
     abort();
 }
 
+// Where CUDA_STAND_IN_PTX names a folder, each text that was made at run time becomes a file there, once: tests/run has an
+// assembler take them.
+void keep_generated(const std::string& text) {
+    const char* folder = getenv("CUDA_STAND_IN_PTX");
+    if (!folder || !*folder) return;
+    char name[32];
+    snprintf(name, sizeof name, "/%016zx.ptx", std::hash<std::string>()(text));
+    const std::string path = folder + std::string(name);
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno == EEXIST) return;
+    const bool is_kept = file >= 0 && write(file, text.data(), text.size()) == (ssize_t)text.size();
+    if (!is_kept) {
+        fprintf(stderr, "stand-in for CUDA: %s cannot be written\n", path.c_str());
+        abort();
+    }
+    close(file);
+}
+
 CUresult check(const char* name, CUresult status, const std::string& why) {
     if (status != SUCCESS) fprintf(stderr, "stand-in for CUDA: %s: %s\n", name, why.c_str());
     return status;
@@ -2190,6 +2210,7 @@ EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     const size_t at = text.find("\n.target sm_");
     if (!is_generated && at != std::string::npos) target = (unsigned int)strtoul(text.c_str() + at + 12, nullptr, 10);
     if (target > (unsigned int)(10 * settings().major + settings().minor)) return NO_BINARY_FOR_GPU;
+    if (is_generated) keep_generated(text);
     Executor* executor = executor_of(*context);
     if (!executor) return OUT_OF_MEMORY;
     auto loaded = std::make_unique<Module>();
