@@ -49,7 +49,7 @@ pub const TABLE: [Case; 20] = [
     ("places_outside_are_refused", |engine| in_both(engine, outside::<f64>, outside::<f32>)),
 ];
 
-pub const BINARY: [Binary; 17] = [
+pub const BINARY: [Binary; 18] = [
     Binary::Add,
     Binary::Subtract,
     Binary::Multiply,
@@ -67,6 +67,7 @@ pub const BINARY: [Binary; 17] = [
     Binary::Xor,
     Binary::Mod,
     Binary::Rem,
+    Binary::Keep,
 ];
 
 fn in_both(

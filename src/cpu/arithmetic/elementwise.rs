@@ -213,7 +213,7 @@ pub(in super::super) fn pairwise<T: Real>((instructions, op): (Instructions, Bin
         op,
         Binary {
             Add, Subtract, Multiply, Divide, Min, Max, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, And, Or,
-            Xor, Mod, Rem
+            Xor, Mod, Rem, Keep
         },
         OP => for ((to, &a), &b) in to.iter_mut().zip(a).zip(b) {
             *to = OP.of(a, b);

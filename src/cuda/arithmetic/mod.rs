@@ -48,11 +48,16 @@ fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdev
     }
 }
 
-/// An elementary function, by a kernel that is written for it.
+/// Whether no kernel of the archive computes it.
+fn is_written(op: Binary) -> bool {
+    op.is_function() || op == Binary::Keep
+}
+
+/// An operation by a kernel that is written for it.
 ///
 /// # Safety
 /// As of [`program::run_once`]; the last address is that of the result.
-unsafe fn function(
+unsafe fn written(
     device: &mut Device,
     kernel: &Kernel,
     addresses: &[sys::CUdeviceptr],
@@ -60,7 +65,7 @@ unsafe fn function(
 ) -> Result<(), Error> {
     watch.check()?;
     // SAFETY: as the caller says.
-    unsafe { program::run_once(device, "an elementary function", kernel, addresses) }?;
+    unsafe { program::run_once(device, "an operation on elements", kernel, addresses) }?;
     watch.count(kernel.len());
     Ok(())
 }
@@ -76,7 +81,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if op.is_function() {
                 let kernel = Kernel::of_one(op, T::NAME != f64::NAME, to.len());
                 // SAFETY: both arrays have as many elements.
-                return unsafe { function(device, &kernel, &addresses, watch) };
+                return unsafe { written(device, &kernel, &addresses, watch) };
             }
             let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on each element", watch)?;
             // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
@@ -119,14 +124,14 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            if op.is_function() {
+            if is_written(op) {
                 let numbers = on.map(|on| if let On::Scalar(number) = on { Some(number.to_f64()) } else { None });
                 let kernel = Kernel::of_two(op, numbers, expansion, T::NAME != f64::NAME);
                 let arrays =
                     on.into_iter().filter_map(|on| if let On::Array(address) = on { Some(address) } else { None });
                 let addresses: Vec<_> = arrays.chain([result]).collect();
                 // SAFETY: the arrays have as many elements as the expansion says.
-                return unsafe { function(device, &kernel, &addresses, watch) };
+                return unsafe { written(device, &kernel, &addresses, watch) };
             }
             let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on two arrays", watch)?;
             let stream = work.stream().handle();

@@ -169,6 +169,12 @@ impl Emitter<'_> {
         if op.is_function() {
             return self.function_of_two(op, of, kind, place);
         }
+        if op == Binary::Keep {
+            let [mask, kept] = of;
+            let mask = self.truth(mask, place);
+            let kept = self.value(kept, place);
+            return self.choose(kind, &mask, &kept, &literal(kind, -0.0));
+        }
         let [a, b] = of.map(|of| self.value(of, place));
         let name = match op {
             Binary::Add => "add.rn",
@@ -238,5 +244,6 @@ fn gives_truth(op: Binary) -> bool {
                 | Binary::Max
                 | Binary::Mod
                 | Binary::Rem
+                | Binary::Keep
         )
 }

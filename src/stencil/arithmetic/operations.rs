@@ -117,6 +117,8 @@ pub enum Binary {
     Mod,
     /// What is left of a division rounded to zero, with the sign of `a`: `a - b fix (a / b)`, and NaN where `b` is a zero.
     Rem,
+    /// `b` where `a` is no zero, else -0, which changes nothing that it is added to. NaN is no zero.
+    Keep,
     /// The angle of the point (`b`, `a`), from -pi to pi: an elementary function, as the two below.
     Atan2,
     /// `sqrt (a^2 + b^2)`, infinite where one of them is.
@@ -218,6 +220,13 @@ impl Binary {
             Binary::Xor => truth((a != zero) != (b != zero)),
             Binary::Mod => remainder(a, b, b, a, T::rounded_down),
             Binary::Rem => remainder(a, b, a, T::from_f64(f64::NAN), T::rounded_to_zero),
+            Binary::Keep => {
+                if a != zero {
+                    b
+                } else {
+                    zero.negative()
+                }
+            }
             function => T::from_f64(function.on(&mut Scalar, [a.to_f64(), b.to_f64()])),
         }
     }
@@ -236,6 +245,18 @@ mod tests {
         assert_eq!(Binary::Max.of(-0.0, 0.0_f64).to_bits(), (-0.0_f64).to_bits());
         assert_eq!((Unary::Not.of(nan), Unary::IsNan.of(nan), Binary::And.of(nan, 1.0)), (0.0, 1.0, 1.0));
         assert_eq!((Unary::Power(0).of(nan), Unary::Power(3).of(2.0), Unary::Power(-2).of(2.0)), (1.0, 8.0, 0.25));
+    }
+
+    /// The sum of what is kept of two is one of them, whatever the other is.
+    #[test]
+    fn what_is_kept_chooses_one_of_two() {
+        let numbers = [0.0, -0.0, 1.0, 5e-324, -f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        for a in numbers {
+            for b in numbers {
+                let chosen = |mask: f64| Binary::Keep.of(mask, a) + Binary::Keep.of(Unary::Not.of(mask), b);
+                assert!(chosen(1.0).same(a) && chosen(f64::NAN).same(a) && chosen(-0.0).same(b), "{a} or {b}");
+            }
+        }
     }
 
     #[test]

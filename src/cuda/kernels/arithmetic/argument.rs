@@ -25,7 +25,7 @@ impl<T: Element> On<T> {
     }
 }
 
-/// Why an elementary function has no number: no kernel of the archive computes it.
+/// Why an operation has no number.
 fn no_kernel(op: impl Debug) -> Error {
     Error::Internal(format!("{op:?} has no kernel of its own: it goes through a program."))
 }
@@ -33,7 +33,7 @@ fn no_kernel(op: impl Debug) -> Error {
 /// The number of an operation, and its exponent.
 ///
 /// # Errors
-/// `Internal`, of an elementary function.
+/// `Internal`, where no kernel of the archive computes it.
 pub(super) fn unary(op: Unary) -> Result<(u32, i32), Error> {
     Ok(match op {
         Unary::Negate => (UnaryOp::NEGATE, 0),
@@ -48,14 +48,14 @@ pub(super) fn unary(op: Unary) -> Result<(u32, i32), Error> {
         Unary::Sign => (UnaryOp::SIGN, 0),
         Unary::Saturate { .. } => (UnaryOp::SATURATE, 0),
         Unary::Power(exponent) => (UnaryOp::POWER, exponent),
-        function => return Err(no_kernel(function)),
+        other => return Err(no_kernel(other)),
     })
 }
 
 /// The number of an operation.
 ///
 /// # Errors
-/// `Internal`, of an elementary function.
+/// `Internal`, where no kernel of the archive computes it.
 pub(super) fn binary(op: Binary) -> Result<u32, Error> {
     Ok(match op {
         Binary::Add => BinaryOp::ADD,
@@ -75,7 +75,7 @@ pub(super) fn binary(op: Binary) -> Result<u32, Error> {
         Binary::Xor => BinaryOp::XOR,
         Binary::Mod => BinaryOp::MOD,
         Binary::Rem => BinaryOp::REM,
-        function => return Err(no_kernel(function)),
+        other => return Err(no_kernel(other)),
     })
 }
 
