@@ -34,7 +34,8 @@ classdef DeviceArray < handle
 %     atan, atan2, sinh, cosh, tanh, hypot
 %     s * u, u * s, u / s, s \ u with a scalar s
 %     floor, ceil, round, fix, sign, mod, rem
-%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values
+%     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values,
+%     and merge, which chooses by them
 %     sum, prod, mean, median, var, std, sumsq, any, all, max, min, nnz, dot,
 %     norm, diff, cumsum, cumprod, sort, find
 %     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',

@@ -23,7 +23,7 @@ function varargout = iterate (f, n, varargin)
 %              operations), and the Milliseconds of a step, all told.
 %
 %   A step may use + - .* ./ .^, comparisons and logic, the functions of
-%   elements that a DeviceArray has (such as sqrt, exp, max, mod), arrays that
+%   elements that a DeviceArray has (such as sqrt, max, merge), arrays that
 %   expand, arrays and numbers from outside, the three functions with their
 %   options, circshift, constant indices, and reductions of all elements,
 %   such as dot (u(:), v(:)), whose results later operations use. What asks

@@ -180,6 +180,91 @@
 %!   endfor
 %! endfor
 
+## --- Choices by a mask ------------------------------------------------------------
+
+%!shared mask
+%! mask = [true false true; false false true];
+
+%!test # merge in every class; of two classes it is an error
+%! x = [3 -1 4; 1 -5 9];
+%! for c = array_classes ()
+%!   for d = array_classes ()
+%!     ## The host has no choice of truth values.
+%!     if (! (islogical (c{1}(1)) && islogical (d{1}(1))))
+%!       alike (@merge, {mask, c{1}(x), d{1}(0)});
+%!     endif
+%!   endfor
+%!   if (! islogical (c{1}(1)))
+%!     alike (@merge, {mask, c{1}(x), c{1}(100 - x)});
+%!     alike (@merge, {mask, c{1}(1), c{1}(x)});
+%!     alike (@merge, {mask, c{1}(1), c{1}(7)});
+%!   endif
+%! endfor
+%! t = DeviceArray (x > 2);
+%! for other = {! mask, true, false}
+%!   for c = {gather(merge (mask, t, other{1})), gather(merge (mask, DeviceArray (other{1}), t)), gather(merge (t, mask, other{1}))}
+%!     assert (islogical (c{1}) && isequal (size (c{1}), size (x)));
+%!   endfor
+%!   assert (gather (merge (mask, t, other{1})), (mask & (x > 2)) | (! mask & other{1}));
+%!   assert (gather (merge (DeviceArray (single (x)) > 2, other{1}, t)), (x > 2 & other{1}) | (! (x > 2) & (x > 2)));
+%! endfor
+
+%!test # nothing of what is not chosen, and zeros with their signs
+%! special = [NaN Inf -Inf 0 -0 1e-310 1e-40 -3 realmax];
+%! [a, b] = meshgrid (special);
+%! for c = {@double, @single}
+%!   for m = {a > 0, ! (a > 0), true(size (a)), false(size (a)), a == b}
+%!     alike (@merge, {m{1}, c{1}(a), c{1}(b)});
+%!   endfor
+%!   for s = special
+%!     alike (@merge, {a > 0, c{1}(s), c{1}(b)});
+%!     alike (@merge, {a > 0, c{1}(b), c{1}(s)});
+%!     alike (@merge, {a > 0, c{1}(-0), c{1}(s)});
+%!   endfor
+%! endfor
+
+%!test # sizes of merge: one, or one element
+%! some = @(varargin) reshape (1:prod ([varargin{:}]), varargin{:});
+%! for s = {{mask, some(2, 3), some(3, 2)}, {mask, some(1, 3), 5}, {mask, 5, some(2, 1)}, {mask, some(2, 3, 2), 5}, {mask, [], 5}, ...
+%!          {false(0, 3), 1, 2}, {false(0, 3), zeros(0, 3), 2}, {false(0, 3), zeros(3, 0), 2}, {logical([]), [], []}, {logical([]), 1, 2}, ...
+%!          {logical([]), zeros(0, 3), 1}, {mask(:), some(6, 1), some(6, 1)}, {mask(:), some(6, 1), some(1, 6)}, ...
+%!          {some(2, 3, 4) > 11, some(2, 3, 4), -some(2, 3, 4)}, {some(2, 3, 4) > 11, -1, some(2, 3, 4)}, {mask(:,1), some(2, 3), 1}}
+%!   alike (@merge, s{1});
+%! endfor
+%! n = 70001;
+%! alike (@merge, {mod(1:n, 7) > 2, 1:n, -(1:n)});
+
+%!test # a mask of one element chooses all of one
+%! x = [3 -1 4; 1 -5 9];
+%! for m = [true false]
+%!   for s = {{x, -x}, {x, 5}, {5, x}, {x, single([1 2])}, {int8(4), x}, {[], x}, {x, zeros(0, 3)}, {5, 6}, {5, single(6)}, {x > 2, x}}
+%!     alike (@merge, [{m}, s{1}], false, [2 3]);
+%!   endfor
+%! endfor
+%! u = DeviceArray (x);
+%! assert (merge (true, [1 2 3], u), [1 2 3]);
+%! assert (merge (DeviceArray (false), 1, "text"), "text");
+
+%!test # what merge refuses
+%! u = DeviceArray ([3 -1 4; 1 -5 9]);
+%! refused (@() merge (u, u, u), "dataType", "logical");
+%! refused (@() merge (5, u, u), "dataType", "logical");
+%! refused (@() merge (int8 (mask), u, u), "dataType", "logical");
+%! refused (@() merge (mask, u, single (1)), "dataType", "cannot merge double with single");
+%! refused (@() merge (mask, u, mask), "dataType", "cannot merge");
+%! refused (@() merge (mask, u, [1 2 3]), "size", "nonconformant");
+%! refused (@() merge (mask', u, 1), "size", "nonconformant");
+%! for bad = {int64(1), 1i, sparse(1), "abc", int64([1 2 3; 4 5 6])}
+%!   refused (@() merge (mask, u, bad{1}), "dataType", class (bad{1}));
+%!   refused (@() merge (mask, bad{1}, u), "dataType", class (bad{1}));
+%! endfor
+%! fail ("merge (mask, u, {1})", "gather|DeviceArray");
+%! fail ("merge (mask, u)");
+
+%!shared u, x
+%! x = [3 -1 4; 1 -5 9];
+%! u = DeviceArray (x);
+
 ## --- Products and quotients with a number -----------------------------------------
 
 %!test # a number times an array

@@ -85,6 +85,36 @@
 %! check (@(u) max (min (exp (-u .^ 2) + sin (3 * u), 1.5), -0.5), 3, x);
 %! check (@(u) u .* (1:columns (u)) - u(:,1) + u(3,:), 3, x);
 
+%!function [u, v] = choose (u, v, kept)
+%!  ## By each element, by a mask from outside, by one number, and with NaN on the side that is not chosen.
+%!  w = merge (u >= v, sqrt (u - v), -v);
+%!  w = merge (kept, w, merge (w < 0.1, v(1) - v(1), -w));
+%!  u = merge (any (u(:) > 1), v, 1.5 * u);
+%!  v = merge (sum (w(:)) > 0 & max (w(:)) < 0.9, w, merge (! kept, u, -0 * w));
+%!endfunction
+
+%!test  # choices by masks
+%! kept = rand (size (x)) > 0.3;
+%! special = x;
+%! special(1:6) = [NaN -0 0 Inf -Inf 1];
+%! for m = {kept, DeviceArray(kept), true, false}
+%!   f = @(u, v) choose (u, v, m{1});
+%!   check (f, 6, x, y);
+%!   check (f, 6, single (x), single (y));
+%!   check (f, 4, special, y);
+%!   check (f, 4, y, special);
+%! endfor
+%! check (@(u) merge (u > 2, int8 (-5), u + 1), 5, int8 (4 * x));
+%! check (@(u) merge (u, ! kept, ! u), 3, x > 0.5);
+%! check (@(u) merge (any (u(:) > 0.999), u, ! u), 3, x > 0.5);
+%! [~, info] = DeviceArray.iterate (@(u) merge (u > 0.5, 0.5 * u, u + merge (kept, u, 1)), 3, x);
+%! assert (info.Kernels, 1);
+%! ## What one number chooses while it is recorded has the size of the larger one.
+%! u = DeviceArray.iterate (@(u) merge (all (u(:) > -1), -0, u), 1, x);
+%! assert (same_bits (u, -zeros (size (x))));
+%! refused (@() DeviceArray.iterate (@(u) merge (any (u(:) > 1), u, single (u)), 2, x), "", "cannot merge");
+%! refused (@() DeviceArray.iterate (@(u) merge (any (u(:) > 1), u, u(:)), 2, x), "", "nonconformant");
+
 %!test  # numbers that are computed on the way
 %! r = DeviceArray (x);
 %! zero = DeviceArray (zeros (size (x)));

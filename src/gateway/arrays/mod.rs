@@ -9,6 +9,7 @@ mod elements;
 mod give;
 mod index;
 mod make;
+mod merge;
 mod operands;
 mod order;
 mod reduce;
@@ -70,6 +71,7 @@ enum Verb {
     Power,
     Each(Each),
     Binary(Binary),
+    Merge,
     Reduce(Reduction),
     /// With places, where they are asked for.
     Extreme(Reduction, Extreme),
@@ -92,7 +94,7 @@ enum Verb {
 const MOST_STATES: usize = 64;
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 100] = [
+const VERBS: [(&str, Verb); 101] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -137,6 +139,7 @@ const VERBS: [(&str, Verb); 100] = [
     ("tanh", Verb::Each(Each::Op(Unary::Tanh))),
     ("atan2", Verb::Binary(Binary::Atan2)),
     ("hypot", Verb::Binary(Binary::Hypot)),
+    ("merge", Verb::Merge),
     ("xor", Verb::Binary(Binary::Xor)),
     ("mod", Verb::Binary(Binary::Mod)),
     ("rem", Verb::Binary(Binary::Rem)),
@@ -273,6 +276,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             _ => combine::binary(Binary::RaisedTo, [base, exponent]),
         },
         (Verb::Binary(op), [a, b]) => combine::binary(op, [a, b]),
+        (Verb::Merge, [mask, a, b]) => merge::merge([mask, a, b]),
         (Verb::Reduce(op), [array, dim]) => reduce::reduce(held(array)?, op, dim),
         (Verb::Extreme(_, which), [array, dim]) if call.outputs > 1 => order::extremes(held(array)?, which, dim),
         (Verb::Extreme(op, _), [array, dim]) => reduce::reduce(held(array)?, op, dim),

@@ -1,0 +1,70 @@
+//! A choice between two operands, element by element.
+
+use super::give::{give, settle};
+use super::operands::{OnEngine, Operand, home_of, told};
+use super::run::{array, in_class_of_engine};
+use crate::mex::{Argument, Class, Error, Reply};
+use crate::stencil::{self, Array, Binary, Expansion, Unary};
+use crate::steps::Number as _;
+
+/// The first of two operands where a mask is true, else the second: arrays of one size, or of one element.
+pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error> {
+    let home = home_of(arguments)?;
+    let [mask, a, b] = arguments.map(|argument| Operand::new(argument, home));
+    let [mask, a, b] = [mask?, a?, b?];
+    if mask.class != Class::Logical {
+        let text = format!("merge: the mask must be logical, and is {}: compare first, such as u > 0.", mask.class);
+        return Err(Error::new("dataType", text));
+    }
+    if a.class != b.class {
+        let text = format!("merge: cannot merge {} with {}: convert one of the two first.", a.class, b.class);
+        return Err(Error::new("dataType", text));
+    }
+    let dims = dims_of([&mask, &a, &b])?;
+    let in_single = match a.class {
+        Class::Logical => a.is_in_single() && b.is_in_single(),
+        class => class == Class::Single,
+    };
+    let computed = if in_single { Class::Single } else { Class::Double };
+    let (class, len) = (a.class, dims.iter().product());
+    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), len, move |engine, to, watch| {
+        let arithmetic = T::arithmetic(engine);
+        let kept = |mask: &Array<T>, of: Operand| -> Result<Array<T>, stencil::Error> {
+            let expansion = flat([mask.len(), of.len()])?;
+            let of: OnEngine<T> = of.values.on(engine, watch)?;
+            let mut kept = array(engine, expansion.elements())?;
+            let operands = [stencil::Operand::Array(mask), of.operand()];
+            arithmetic.binary(Binary::Keep, operands, &expansion, &mut kept, watch)?;
+            Ok(kept)
+        };
+        let yes = mask.values.array::<T>(1, engine, watch)?;
+        let mut no = array(engine, yes.len())?;
+        arithmetic.unary(Unary::Not, &yes, &mut no, watch)?;
+        let [a, b] = [kept(&yes, a)?, kept(&no, b)?];
+        let both = [stencil::Operand::Array(&a), stencil::Operand::Array(&b)];
+        // In the class that it is computed in: one of two integers need not be rounded.
+        settle(engine, computed, to, watch, |to| {
+            arithmetic.binary(Binary::Add, both, &flat([a.len(), b.len()])?, to, watch)
+        })
+    }))
+}
+
+/// The size of a choice.
+///
+/// # Errors
+/// `size`, for arrays of two sizes.
+fn dims_of(operands: [&Operand; 3]) -> Result<Vec<usize>, Error> {
+    let mut arrays = operands.iter().filter(|operand| operand.len() != 1);
+    let dims = arrays.next().map_or_else(|| vec![1, 1], |first| first.dims.clone());
+    if arrays.all(|other| other.dims == dims) {
+        return Ok(dims);
+    }
+    let [mask, a, b] = operands.map(|operand| told(&operand.dims));
+    let text = format!("nonconformant arguments (the mask is {mask}, and what it chooses from {a} and {b})");
+    Err(Error::new("size", text))
+}
+
+/// Of arrays whose sizes are alike but for such of one element.
+fn flat([a, b]: [usize; 2]) -> Result<Expansion, stencil::Error> {
+    Expansion::new([&[a], &[b]]).ok_or_else(|| stencil::Error::Internal("Arrays of one dimension expand.".into()))
+}
