@@ -33,6 +33,5 @@ end
 
 % Whether it belongs to a step that is being recorded, and has no value yet.
 function yes = is_recorded (u)
-  yes = isa (u, 'DeviceArray') ...
-        && strcmp (DeviceArray_CUDA ('where', u).Backend, 'step');
+  yes = isa (u, 'DeviceArray') && DeviceArray_CUDA ('where', u).Recorded;
 end

@@ -15,11 +15,12 @@ use super::checks::{Case, Outcome, is_slow, samples};
 use super::common::ends::{AnyEngine, array_with, bits, contents};
 use super::common::selection;
 
-pub const TABLE: [Case; 5] = [
+pub const TABLE: [Case; 6] = [
     ("random_programs", random_programs),
     ("programs_with_every_operation", every_operation),
     ("programs_with_every_boundary", every_boundary),
     ("programs_with_every_shift", every_shift),
+    ("programs_with_many_views", many_views),
     ("programs_deep_and_wide", deep_and_wide),
 ];
 
@@ -493,6 +494,44 @@ fn every_shift(engine: &AnyEngine) -> Outcome {
                 check(engine, &what, &make, &[(false, len); 2], number as u64)?;
             }
         }
+    }
+    Ok(())
+}
+
+/// An array that is seen in several ways in one kernel, and in more ways than go into one.
+fn many_views(engine: &AnyEngine) -> Outcome {
+    let dims = [20, 6, 3];
+    let len = dims.iter().product();
+    let steps = [1, 20, 120_isize];
+    let turned = |turns: usize, forward: usize| {
+        let mut section = (0, steps);
+        for d in (0..3).filter(|d| turns >> d & 1 == 1) {
+            section.0 += (dims[d] - 1) * steps[d] as usize;
+            section.1[d] = -steps[d];
+        }
+        // Some of them lie in the second half of a larger array.
+        self::section(section.0 + forward * len, dims, section.1)
+    };
+    let make = |ways: usize| {
+        move || {
+            let mut program = Program::new();
+            let [of, larger] = [len, 4 * len].map(|len| program.input(false, len));
+            let plain = Expansion::new([&[len], &[len]]).expect("they are alike");
+            let mut sum = of;
+            for way in 0..ways {
+                let places = Arc::new(turned(way % 8, way / 8));
+                let operation = Operation::Pick(places, larger);
+                let view = program.append(Node { operation, single: false, len });
+                for (op, other) in [(Binary::Multiply, Term::Number(-1.25)), (Binary::Add, Term::Value(view))] {
+                    let operation = Operation::Pair(op, [Term::Value(sum), other], plain);
+                    sum = program.append(Node { operation, single: false, len });
+                }
+            }
+            (program, vec![sum])
+        }
+    };
+    for ways in [2, 3, 8, 15, 16, 17, 32] {
+        check(engine, &format!("{ways} views"), &make(ways), &[(false, len), (false, 4 * len)], 3)?;
     }
     Ok(())
 }

@@ -22,7 +22,8 @@ function [code, tolerance] = random_code (a, b)
     case 6
       code = [random_pick("-a", "abs (a)", "! (a > 0)", "isnan (a)", "isinf (a)", "isfinite (a)", "sqrt (abs (a))", "floor (a)", "ceil (a)", ...
                    "round (a)", "fix (a)", "sign (a)", "+a", "real (a)", "a .^ 2", "a .^ 3", "a .^ -1", "xor (a > 0, b > 0)", ...
-                   "mod (a, 3)", "rem (a, 3)", "max (a, b)", "min (a, b)", "max (a, 1)", "min (2, a)")];
+                   "mod (a, 3)", "rem (a, 3)", "max (a, b)", "min (a, b)", "max (a, 1)", "min (2, a)", ...
+                   "merge (a > 1, a, -a)")];
       ## The host has no remainders of truth values.
       if (islogical (a))
         code = regexprep (code, "^(mod|rem) \\(a", "$1 (double (a)");

@@ -150,6 +150,19 @@
 %! ## What names elements in another way is gathered.
 %! check (@(x) x([2, 1, 3:n],:) + x(n:-1:1,:) + x([1, 1, 1, 2:n-2],:), 3, x);
 
+%!function x = by_slices (x)
+%!  x(2:end-1,2:end-1) += 0.1 * (x(1:end-2,2:end-1) - 2 * x(2:end-1,2:end-1) + x(3:end,2:end-1) ...
+%!                               + x(2:end-1,1:end-2) - 2 * x(2:end-1,2:end-1) + x(2:end-1,3:end));
+%!  x(1,:) = x(2,:);
+%!  x(:,end) = 0;
+%!endfunction
+
+%!test  # slices of one array, each at a place of its own
+%! check (@by_slices, 4, x);
+%! check (@by_slices, 4, single (y));
+%! check (@(x) 0.5 * (x(:,end:-1:1) - x(end:-1:1,:)), 3, x);
+%! check (@(x) x + x(3,:) .* x(:,2) - x(5,:) .* x(:,7), 3, x);
+
 %!test  # ordinary arrays come back as such; others stay
 %! [u, v, info] = DeviceArray.iterate (@react, 3, x, DeviceArray (y));
 %! assert ({class(u), class(v)}, {"double", "DeviceArray"});

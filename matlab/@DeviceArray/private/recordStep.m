@@ -52,6 +52,12 @@ end
 % What a recording ends with: where, and under the identifier of what cannot be recorded.
 function explain (caught)
   kind = regexp (caught.identifier, '[^:]*$', 'match', 'once');
+  text = caught.message;
+  if ~isempty (strfind (text, 'to indexed ''')) && ~isempty (strfind (text, 'DeviceArray (gather it first)')) %#ok<STREMP>
+    kind = 'trace';
+    text = ['A value of a step cannot be put into an ordinary array. Begin with zeros (..., ''like'', u), or join values ' ...
+            'by [a, b].'];
+  end
   if ~any (strcmp (kind, {'trace', 'unsupported'}))
     rethrow (caught);
   end
@@ -67,5 +73,5 @@ function explain (caught)
       break;
     end
   end
-  error ('DeviceArray:trace', 'A step cannot be recorded%s: %s', place, caught.message);
+  error ('DeviceArray:trace', 'A step cannot be recorded%s: %s', place, text);
 end

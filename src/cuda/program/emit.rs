@@ -36,11 +36,10 @@ impl Emitter<'_> {
         self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{}]", 8 * number)])
     }
 
-    /// The address of an element of an array, and how many bytes beyond it the element lies.
-    fn element(&mut self, array: usize, view: &View, bytes: i64, place: &Place) -> (Register, i64) {
+    /// The address of an element of an array, seen by the view of this name, and how many bytes beyond it the element lies.
+    fn element(&mut self, array: usize, (name, view): (&str, &View), bytes: i64, place: &Place) -> (Register, i64) {
         let base = self.address(array);
-        let name = format!("array {array} {:?}", self.view_name(view));
-        let steps: Vec<_> = (0..view.steps.len()).map(|d| self.step_of(&name, view, d)).collect();
+        let steps: Vec<_> = (0..view.steps.len()).map(|d| self.step_of(name, view, d)).collect();
         let start = (view.start != 0).then(|| self.long(&format!("{name} start"), view.start as i64 * bytes));
         let mut address = match start {
             Some(start) => self.code.of(Kind::Long, "add.s64", &[&base, &start]),
@@ -72,11 +71,6 @@ impl Emitter<'_> {
         (address, beyond)
     }
 
-    /// Which dimensions an array goes along: part of the code, unlike by how much.
-    fn view_name(&self, view: &View) -> String {
-        view.steps.iter().map(|step| if *step == 0 { '0' } else { '1' }).collect()
-    }
-
     /// By how much an array advances along a dimension: not at all, by one, or by a number.
     fn step_of(&mut self, name: &str, view: &View, d: usize) -> Option<Option<Register>> {
         let is_whole = *view == View { start: 0, steps: self.kernel.steps() };
@@ -88,9 +82,10 @@ impl Emitter<'_> {
         }
     }
 
-    fn load(&mut self, input: usize, view: &View, kind: Kind, place: &Place) -> Register {
+    fn load(&mut self, part: usize, (input, view): (usize, &View), kind: Kind, place: &Place) -> Register {
         let bytes = if kind == Kind::Single { 4 } else { 8 };
-        let (address, beyond) = self.element(input, view, bytes, place);
+        // An array may be seen in several ways: each is a part of its own.
+        let (address, beyond) = self.element(input, (&format!("view {part}"), view), bytes, place);
         self.code.of(kind, &format!("ld.global.nc.{}", kind.number()), &[&format!("[{address}+{beyond}]")])
     }
 
@@ -99,7 +94,7 @@ impl Emitter<'_> {
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
         let bytes = if kind == Kind::Single { 4 } else { 8 };
         let view = View { start: 0, steps: self.kernel.steps() };
-        let (address, beyond) = self.element(self.kernel.inputs.len() + output, &view, bytes, place);
+        let (address, beyond) = self.element(self.kernel.inputs.len() + output, ("whole", &view), bytes, place);
         self.code.line(&format!("st.global.{} [{address}+{beyond}], {value}", kind.number()));
     }
 
@@ -112,7 +107,7 @@ impl Emitter<'_> {
         let kernel = self.kernel;
         let kind = Kind::of_numbers(kernel.parts[part].single);
         let value = match &kernel.parts[part].step {
-            Step::Load(input, view) => self.load(*input, view, kind, place),
+            Step::Load(input, view) => self.load(part, (*input, view), kind, place),
             Step::Number(number) => self.number(&format!("number {part}"), kind, *number),
             Step::Convert(of) => {
                 let of = self.value(*of, place);

@@ -239,8 +239,13 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
                 Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
                 Home::Cpu | Home::Step { .. } => ("cpu", 0.0),
             };
-            let place = home.to_string();
-            let fields = vec![(c"Backend", backend.into()), (c"Device", device.into()), (c"Place", place.into())];
+            let (place, recorded) = (home.to_string(), f64::from(u8::from(home.step().is_some())));
+            let fields = vec![
+                (c"Backend", backend.into()),
+                (c"Device", device.into()),
+                (c"Place", place.into()),
+                (c"Recorded", recorded.into()),
+            ];
             Ok(value(Value::Struct(fields)))
         }
         (Verb::Reshape, [array, dims]) => {

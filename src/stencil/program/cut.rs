@@ -25,7 +25,7 @@ pub struct Limits {
     pub entries: usize,
     /// The most operations that are done again for the entries of a filter over what is not stored; 0 for none.
     pub again: usize,
-    /// The most arrays that a kernel reads.
+    /// The most arrays that a kernel reads; one that is seen in several ways counts for each.
     pub arrays: usize,
     /// The most operations, of which each may be stored and may have a number.
     pub parts: usize,
@@ -62,6 +62,8 @@ struct Group {
     entries: usize,
     parts: usize,
     inputs: Vec<Value>,
+    /// How often one of them is seen in a way of its own.
+    views: usize,
     outputs: Vec<Value>,
 }
 
@@ -338,6 +340,9 @@ impl Cutter<'_> {
         group_of.spans.extend(&seen.spans);
         group_of.entries += entries;
         group_of.parts += parts;
+        if !seen.cuts.is_empty() && seen.spans.is_empty() {
+            group_of.views += read.len();
+        }
         for of in read {
             if !group_of.inputs.contains(&of) {
                 group_of.inputs.push(of);
@@ -362,7 +367,7 @@ impl Cutter<'_> {
             && operands.iter().all(has)
             && group.entries + entries <= self.limits.entries
             && group.parts + self.parts(operands) <= self.limits.parts
-            && group.inputs.len() + operands.len() <= self.limits.arrays
+            && group.inputs.len() + group.views + operands.len() <= self.limits.arrays
             && joined(node.len, [&group.cuts, &seen.cuts], [&group.spans, &seen.spans]).is_some()
     }
 
@@ -384,7 +389,7 @@ impl Cutter<'_> {
 impl Group {
     fn new(level: usize, len: usize) -> Group {
         let (cuts, spans) = (Vec::new(), Vec::new());
-        Group { level, len, cuts, spans, entries: 0, parts: 0, inputs: Vec::new(), outputs: Vec::new() }
+        Group { level, len, cuts, spans, entries: 0, parts: 0, inputs: Vec::new(), views: 0, outputs: Vec::new() }
     }
 }
 
