@@ -21,8 +21,11 @@ use block::{BLOCK, Block, Buffers, Frame};
 /// What a kernel may hold. Nothing is computed again: a block's neighbours lie in other blocks.
 pub(super) const LIMITS: Limits = Limits { entries: 256, again: 0, arrays: 64, parts: 256 };
 
-/// The elements of a task: some blocks, so that its end costs little.
+/// The most elements of a task: some blocks, so that its end costs little.
 const TASK: usize = 32 * BLOCK;
+
+/// The tasks of a thread at least, so that none waits long for another's last one.
+const TASKS_OF_A_THREAD: usize = 4;
 
 /// Where a loop finds an operand.
 #[derive(Debug, Clone)]
@@ -252,9 +255,10 @@ impl Prepared for Ready {
         let elements = self.kernel.len();
         let threads = tasks::threads(elements.saturating_mul(self.work));
         let frame = Frame::new(&self.kernel.domain, arrays, self.instructions);
-        tasks::run(elements.div_ceil(TASK), threads, 1, watch, |number, buffers: &mut Buffers, progress| {
+        let task = elements.div_ceil(TASKS_OF_A_THREAD * threads).next_multiple_of(BLOCK).min(TASK);
+        tasks::run(elements.div_ceil(task), threads, 1, watch, |number, buffers: &mut Buffers, progress| {
             buffers.make(self.buffers);
-            for block in frame.blocks(number * TASK..((number + 1) * TASK).min(elements)) {
+            for block in frame.blocks(number * task..((number + 1) * task).min(elements)) {
                 for one in &self.loops {
                     if one.single {
                         frame.run::<f32>(one, &block, buffers)

@@ -35,7 +35,8 @@ function step_walk (seed, steps)
       return;
     endif
     ## What is an ordinary number here is an array like the others there, and none of the host's arrays takes it.
-    refused = {"no conversion for assignment of 'DeviceArray", "cannot be put into an ordinary array"};
+    refused = {"no conversion for assignment of 'DeviceArray", "no conversion for assignment of 'object", ...
+               "cannot be put into an ordinary array", "cannot be an index of an ordinary array", "(<object>)"};
     if (any (cellfun (@(text) ! isempty (strfind ([got.text want.text], text)), refused)))
       return;
     endif

@@ -150,6 +150,12 @@
 %! ## What names elements in another way is gathered.
 %! check (@(x) x([2, 1, 3:n],:) + x(n:-1:1,:) + x([1, 1, 1, 2:n-2],:), 3, x);
 
+%!function x = into_ordinary (x)
+%!  y = zeros (1, 3);
+%!  y(2) = sum (x(:));
+%!  x = x + y(2);
+%!endfunction
+
 %!function x = by_slices (x)
 %!  x(2:end-1,2:end-1) += 0.1 * (x(1:end-2,2:end-1) - 2 * x(2:end-1,2:end-1) + x(3:end,2:end-1) ...
 %!                               + x(2:end-1,1:end-2) - 2 * x(2:end-1,2:end-1) + x(2:end-1,3:end));
@@ -265,6 +271,8 @@
 %!   said = refused_step (@asks, x);
 %!   assert (! isempty (strfind (said, "recorded (asks")), "%s", said);
 %! endif
+%! said = refused_step (@into_ordinary, x);
+%! assert (! isempty (strfind (said, "into_ordinary, line 3")) && ! isempty (strfind (said, "[a, b]")), "%s", said);
 %! refused_step (@(u) u(2:end,:), x);
 %! refused_step (@(u) sort (u), x);
 %! refused_step (@(u) u(u > 0.5), x);

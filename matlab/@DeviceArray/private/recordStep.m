@@ -53,7 +53,7 @@ end
 function explain (caught)
   kind = regexp (caught.identifier, '[^:]*$', 'match', 'once');
   text = caught.message;
-  if ~isempty (strfind (text, 'to indexed ''')) && ~isempty (strfind (text, 'DeviceArray (gather it first)')) %#ok<STREMP>
+  if ~isempty (regexp (text, 'assignment of ''(DeviceArray \(gather it first\)|object)'' to indexed', 'once'))
     kind = 'trace';
     text = ['A value of a step cannot be put into an ordinary array. Begin with zeros (..., ''like'', u), or join values ' ...
             'by [a, b].'];
