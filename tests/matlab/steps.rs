@@ -430,7 +430,7 @@ fn what_cannot_be_recorded() {
         refuses("plus", &[&strange[0], &v], "trace", "");
         // The places of these are still told.
         let place = verb(host, "where", &[&strange[0]]);
-        assert_eq!(place.fields().len(), 3);
+        assert_eq!(place.fields().len(), 4);
     });
 }
 

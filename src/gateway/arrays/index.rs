@@ -12,7 +12,7 @@ use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
 use super::{class, order};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
-use crate::stencil::{self, Array, Places, RANK, Section, Source, Target};
+use crate::stencil::{self, Array, Places, RANK, Section, Shift, Source, Target};
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
@@ -65,7 +65,7 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
         && let Places::List(_) = places
         && let Some(shift) = places::shifted(&held.dims, &subscripts)
     {
-        return super::shape::shifted(held, shift, dims);
+        return shifted(held, shift, dims);
     }
     if places.len() != 1 && is_everything(&places, held.len()) {
         // Shared numbers never change, so both objects may have them.
@@ -80,6 +80,19 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
             T::arithmetic(engine).pick(&numbers, &places, to, watch)
         },
     ))
+}
+
+/// Each element from a place beside its own, in a step that is being recorded: there it is no gather.
+pub(super) fn shifted<'a>(held: StoredArray, shift: Shift, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
+    keep(held.home, held.len(), move |engine, home, watch| {
+        let numbers = in_class_of_engine!(held.numbers.class(), T => {
+            let from = T::of(&held.numbers, engine, watch)?;
+            let mut to = array::<T>(engine, from.len())?;
+            T::arithmetic(engine).shift(&shift, &from, &mut to, watch)?;
+            T::numbers(Arc::new(to))
+        });
+        Ok(StoredArray { home, dims, class: held.class, numbers })
+    })
 }
 
 /// Another array, with other values at some places: of the same class, and larger where places are beyond its end. With

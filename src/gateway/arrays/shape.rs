@@ -8,7 +8,7 @@ use super::super::store::StoredArray;
 use super::super::windows;
 use super::class::{self, is_integer};
 use super::give::{give, settle};
-use super::index::{assembled, box_in};
+use super::index::{assembled, box_in, shifted};
 use super::make;
 use super::operands::{OnEngine, Operand, home_of, told};
 use super::reduce::{Along, split, wrong_dimension};
@@ -56,19 +56,6 @@ fn picked<'a>(held: StoredArray, places: Places, dims: Vec<usize>) -> Result<Rep
     }
     let to = Places::run(0, places.len());
     of_pieces(held, vec![Piece { from: places, to }], dims)
-}
-
-/// Each element from a place beside its own, in a step that is being recorded: there it is no gather.
-pub(super) fn shifted<'a>(held: StoredArray, shift: Shift, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
-    keep(held.home, held.len(), move |engine, home, watch| {
-        let numbers = in_class_of_engine!(held.numbers.class(), T => {
-            let from = T::of(&held.numbers, engine, watch)?;
-            let mut to = array::<T>(engine, from.len())?;
-            T::arithmetic(engine).shift(&shift, &from, &mut to, watch)?;
-            T::numbers(Arc::new(to))
-        });
-        Ok(StoredArray { home, dims, class: held.class, numbers })
-    })
 }
 
 /// An array of pieces of another.
