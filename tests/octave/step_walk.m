@@ -17,7 +17,11 @@ function step_walk (seed, steps)
   [held, results] = deal (arrays, {});
   for step = 1:steps
     [to, a, b] = num2cell (randi (3, 1, 3)){:};
-    walk(end+1,:) = {random_code(gather (held{a}), gather (held{b})), to, a, b};
+    code = random_code (gather (held{a}), gather (held{b}));
+    if (rand () < 0.25)
+      code = random_filter ();
+    endif
+    walk(end+1,:) = {code, to, a, b};
     [held, results] = done (walk(end,:), held, results);
   endfor
   len = sum (cellfun (@(one) numel (one.value), results));
@@ -36,7 +40,7 @@ function step_walk (seed, steps)
     endif
     ## What is an ordinary number here is an array like the others there, and none of the host's arrays takes it.
     refused = {"no conversion for assignment of 'DeviceArray", "no conversion for assignment of 'object", ...
-               "cannot be put into an ordinary array", "cannot be an index of an ordinary array", "(<object>)"};
+               "cannot be put into an ordinary array", "cannot be an index of an ordinary array", "(<object>)", "expected an array like", "cannot merge"};
     if (any (cellfun (@(text) ! isempty (strfind ([got.text want.text], text)), refused)))
       return;
     endif
@@ -48,6 +52,35 @@ function step_walk (seed, steps)
     assert (yes, "%s: %s", program (seed, walk, k), why);
     all(1:numel (values)) = [];
   endfor
+endfunction
+
+## One of the three functions, with options; of any array, so that many are errors.
+function code = random_filter ()
+  boundary = random_pick ("", ", 'circular'", ", 'replicate'", ", 'Boundary', {'mirror', 2}", ", 'Boundary', 'symmetric'", ...
+                          ", 'Boundary', -1.5");
+  along = [boundary random_pick("", "", ", 'Dim', 1", ", 'Dim', 2", ", 'Dim', 3")];
+  switch (randi (5))
+    case 1
+      taps = random_pick ("[1 -2 1]", "[0.5; 0.25]", "3", "(1:7) / 16", "[1e-3 0 NaN]", "ones (1, 25)");
+      code = ["StencilConstantMemory_CUDA (a, " taps along ")"];
+    case 2
+      taps = random_pick ("[1 4 1; 4 -20 4; 1 4 1] / 6", "[0 1; 2 -1]", "ones (1, 4)", "single ([1; 2; 1])", "reshape ((1:18) / 8 - 1, 3, 3, 2)", ...
+                          "ones (11, 12)");
+      code = ["ConvolutionConstantMemory_CUDA (a, " taps boundary random_pick("", "", ", 'conv'", ", 'valid'", ", 'full'") ")"];
+    case 3
+      code = ["DerivativeConstantMemory_CUDA (a, " random_pick("0.5", "2") along ")"];
+    case 4
+      code = random_pick ("StencilConstantMemory_CUDA (a, {[1 2 1] / 4, [1 0 -1]}, 'Dim', {1, 2})", ...
+                          "ConvolutionConstantMemory_CUDA (a, {ones(3, 1), [1 2 1]}, 'replicate')", ...
+                          "StencilConstantMemory_CUDA (a, [1 2 1] / 4, 'Iterations', 3)", ...
+                          "ConvolutionConstantMemory_CUDA (a, [0 1 0; 1 -4 1; 0 1 0], 'Iterations', 2, 'circular')");
+    case 5
+      code = random_pick ("ConvolutionConstantMemory_CUDA (a, [1 2 1], 'Previous', b, 'Weight', -1)", ...
+                          "StencilConstantMemory_CUDA (a, [1 -2 1], 'Source', b)", ...
+                          "StencilConstantMemory_CUDA (a, [1 -2 1], 'Source', 0.5, 'Iterations', 2, 'Every', 1)", ...
+                          "a - 0.1 * DerivativeConstantMemory_CUDA (abs (a) + b, 1, 'circular')", ...
+                          "sqrt (ConvolutionConstantMemory_CUDA (a .* a, [1; 1]) + 1)");
+  endswitch
 endfunction
 
 function text = program (seed, walk, k)

@@ -163,6 +163,15 @@
 %!  x(:,end) = 0;
 %!endfunction
 
+%!function [x, s] = of_one_element (x, s)
+%!  twice = StencilConstantMemory_CUDA (StencilConstantMemory_CUDA (s, [1 2 1]), [1 2 1], "replicate");
+%!  x = x + 0.01 * twice + circshift (s, 1);
+%!  s = 0.5 * s;
+%!endfunction
+
+%!test  # filters of what has one element
+%! check (@of_one_element, 3, x, 2);
+
 %!test  # slices of one array, each at a place of its own
 %! check (@by_slices, 4, x);
 %! check (@by_slices, 4, single (y));

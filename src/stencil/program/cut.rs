@@ -214,7 +214,8 @@ impl Cutter<'_> {
             Operation::Pick(places, _) if !matches!(**places, Places::Section(_)) => {}
             Operation::Filter(filter, of) => {
                 let reach = Reach::new(filter);
-                if filter.sweeps() == 1 && reach.entries().len() <= self.limits.entries {
+                // Of one element alone it would be a number that is computed by whoever needs it, over no array.
+                if node.len > 1 && filter.sweeps() == 1 && reach.entries().len() <= self.limits.entries {
                     return self.filtered(*of, node.len, &reach);
                 }
             }
