@@ -198,8 +198,11 @@ classdef DeviceArray < handle
       c = DeviceArray_CUDA ('power', a, k);
     end
 
-    function varargout = mpower (varargin) %#ok<STOUT>
-      refuse ('^', 'gather (u) ^ k', 'For elementwise powers use .^. ');
+    function c = mpower (a, k)
+      if ~isscalar (a) || ~isscalar (k)
+        refuse ('^', 'gather (u) ^ k', 'For elementwise powers use .^. ');
+      end
+      c = power (a, k);
     end
 
     % -u  On the device.

@@ -28,8 +28,13 @@ function varargout = iterate (f, n, varargin)
 %   options, circshift, constant indices, and reductions of all elements,
 %   such as dot (u(:), v(:)), whose results later operations use. What asks
 %   for values is the error 'trace': gather, printing, if and while on a
-%   DeviceArray, indices that are computed, sort, find. Random numbers and
-%   the clock are read once, while the step is recorded.
+%   DeviceArray, indices that are computed, sort, find. Random numbers, the
+%   clock, persistent and global variables are read once, while the step is
+%   recorded.
+%
+%   What is one number in the loop is an array of one element in a step: its
+%   CLASS is 'DeviceArray', its square root is never complex, and exp, sin,
+%   .^ and so on of it may differ in the last bit from the host's.
 %
 %   Options
 %     'States'    how many of the arrays are states; the others are passed

@@ -36,14 +36,15 @@ function r = norm (a, p)
     r = DeviceArray_CUDA ('abs', a);
   elseif isequal (p, 2)
     r = sqrt (DeviceArray_CUDA ('dot', a, a));
-    largest = realmax (class (r));
-    if r > 1e-6 * sqrt (largest) || r < 1e6 * sqrt (1 / largest)
-      % The squares may have left the range of the class.
+    % The squares may have left the range of the class. A step that is recorded
+    % has no values to ask, and does both.
+    largest = realmax (name);
+    off = r > 1e-6 * sqrt (largest) | r < 1e6 * sqrt (1 / largest);
+    if isa (off, 'DeviceArray') || off
       m = DeviceArray_CUDA ('amax', a, 0);
-      if m > 0 && m < Inf
-        a = DeviceArray_CUDA ('rdivide', a, m);
-        r = m * sqrt (DeviceArray_CUDA ('dot', a, a));
-      end
+      off = off & m > 0 & m < Inf;
+      a = DeviceArray_CUDA ('rdivide', a, m);
+      r = either (off, m * sqrt (DeviceArray_CUDA ('dot', a, a)), r);
     end
   elseif isequal (p, 1)
     r = DeviceArray_CUDA ('asum', a, 0);
@@ -53,5 +54,13 @@ function r = norm (a, p)
     r = DeviceArray_CUDA ('smallest', DeviceArray_CUDA ('abs', a), 0);
   else
     refuse ('norm but with 1, 2, Inf, -Inf or ''fro''', 'norm (gather (u), p)');
+  end
+end
+
+function r = either (off, scaled, r)
+  if isa (off, 'DeviceArray')
+    r = merge (off, scaled, r);
+  elseif off
+    r = scaled;
   end
 end

@@ -59,6 +59,15 @@ pub(super) fn lifted(held: StoredArray, home: Home) -> Result<StoredArray, Error
     Ok(StoredArray { home, numbers: recording.of_known(held.numbers), ..held })
 }
 
+/// The error of a condition on an array: of a step that is being recorded.
+///
+/// # Errors
+/// `trace`; none for any other array.
+pub(super) fn condition(array: &StoredArray) -> Result<(), Error> {
+    let Some(number) = array.home.step() else { return Ok(()) };
+    Err(recordings::find(number)?.asks_for_values("A condition, such as if, while or switch,").into())
+}
+
 /// Ends the recording of a step that gives these results.
 ///
 /// # Errors
@@ -79,7 +88,7 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
         values.push(value);
         shapes.push(like);
     }
-    let (program, known) = recording.finish();
+    let (program, known) = recording.finish()?;
     let step = Step::new(&*home.engine()?, program, known, values, shape)?;
     let stages = step.stages();
     let arguments = recordings::close(number);
@@ -97,9 +106,12 @@ pub(super) fn compiled(number: u64) -> Result<Compiled, Error> {
         .ok_or_else(|| Error::new("deleted", "There is no such step: it was deleted, or belongs to another process."))
 }
 
-/// Gives up a step, recorded or not.
-pub(super) fn forget(number: u64) {
+/// Gives up a step; with `recording` alone, one that was compiled before stays.
+pub(super) fn forget(number: u64, recording: bool) {
     recordings::close(number);
+    if recording {
+        return;
+    }
     // Its arrays are not dropped under the lock.
     let step = ready().remove(&number);
     drop(step);

@@ -176,7 +176,14 @@ public:
         return m_dims.numel() * (bytes ? bytes : std::stoul(m_class.substr(m_class.find("int") + 3)) / 8);
     }
 
-    bool is_true() const override { refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))"); }
+    bool is_true() const override {
+        // In a step it is another error.
+        ask("condition", octave_value_list(self()));
+        refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))");
+    }
+
+    // What the host compares in a switch.
+    octave_value all(int) const override { return ask_one("all", octave_value_list(self()).append(octave_value(-1))); }
 
     bool is_of_integers() const { return m_class.find("int") != std::string::npos; }
 
@@ -390,7 +397,7 @@ octave_value_list both(const octave_base_value& a, const octave_base_value& b) {
     return inputs;
 }
 
-enum Needs { NOTHING, A_SCALAR, SCALAR_AHEAD, SCALAR_BEHIND };
+enum Needs { NOTHING, A_SCALAR, SCALAR_AHEAD, SCALAR_BEHIND, SCALARS };
 
 struct BinaryOperator {
     octave_value::binary_op op;
@@ -422,14 +429,14 @@ constexpr BinaryOperator BINARY[] = {
      "gather (u) / v, or for elementwise division ./"},
     {octave_value::op_ldiv, "rdivide", true, SCALAR_AHEAD, "division by a matrix",
      "u \\ gather (v), or for elementwise division .\\"},
-    {octave_value::op_pow, nullptr, false, NOTHING, "^", "gather (u) ^ k, or for elementwise powers .^"},
+    {octave_value::op_pow, "power", false, SCALARS, "^", "gather (u) ^ k, or for elementwise powers .^"},
 };
 
 template <std::size_t which>
 octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     constexpr BinaryOperator OPERATOR = BINARY[which];
     const bool ahead = a.numel() == 1, behind = b.numel() == 1;
-    const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
+    const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) || (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
     if (b.is_int64_type() || b.is_uint64_type())

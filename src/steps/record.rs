@@ -19,6 +19,8 @@ struct Tape {
     known: Vec<Option<Numbers>>,
     /// Which input each of them is, by its address.
     addresses: Vec<(usize, Value)>,
+    /// What was refused first, whoever has caught the error.
+    refused: Option<String>,
 }
 
 /// A program under construction, of which arrays and recorders have a part each.
@@ -141,9 +143,31 @@ impl Recording {
     }
 
     /// The program as it is now, with the arrays from outside: `None` for the arguments. The recording is empty then.
-    pub fn finish(&self) -> (Program, Vec<Option<Numbers>>) {
+    ///
+    /// # Errors
+    /// [`Error::Trace`] where something was refused: a step that has caught that error would do another thing than the plain
+    /// loop.
+    pub fn finish(&self) -> Result<(Program, Vec<Option<Numbers>>), Error> {
         let tape = std::mem::take(&mut *self.tape());
-        (tape.program, tape.known)
+        tape.refused.map_or(Ok((tape.program, tape.known)), |text| Err(Error::Trace(text)))
+    }
+
+    fn refused(&self, text: String) -> Error {
+        self.tape().refused.get_or_insert(text.clone());
+        Error::Trace(text)
+    }
+
+    /// The error of what needs values.
+    pub fn asks_for_values(&self, what: &str) -> Error {
+        self.refused(format!(
+            "{what} asks for values, and a step that is being recorded has none yet. Leave it out of the step; choose by \
+             merge or by a product with a comparison instead of if, and have values handed out with 'Record'."
+        ))
+    }
+
+    /// The error of what no step does.
+    fn cannot(&self, what: &str) -> Error {
+        self.refused(format!("{what} cannot be a part of a step: do it outside, with what the step returns."))
     }
 }
 
@@ -153,17 +177,6 @@ fn stranger() -> Error {
          arguments, what it makes of them, and arrays from outside."
             .into(),
     )
-}
-
-fn asks_for_values(what: &str) -> Error {
-    Error::Trace(format!(
-        "{what} asks for values, and a step that is being recorded has none yet. Leave it out of the step; choose by merge \
-         or by a product with a comparison instead of if, and have values handed out with 'Record'."
-    ))
-}
-
-fn cannot(what: &str) -> Error {
-    Error::Trace(format!("{what} cannot be a part of a step: do it outside, with what the step returns."))
 }
 
 /// An engine that records what it is asked for; what needs no argument of the step is computed by another one at once.
@@ -235,7 +248,7 @@ impl Recorder {
                 let of = self.recording.value_of(from)?;
                 self.record(to, Operation::Filter(filter, of))
             }
-            _ => Err(asks_for_values(what)),
+            _ => Err(self.recording.asks_for_values(what)),
         }
     }
 }
@@ -282,7 +295,7 @@ impl<T: Number> Compute<T> for Recorder {
             }
             (Source::Array(from), Target::Host(to)) => match self.known(from)? {
                 Some(from) => T::compute(&*self.engine).copy(Source::Array(from), Target::Host(to), watch),
-                None => Err(asks_for_values("gather")),
+                None => Err(self.recording.asks_for_values("gather")),
             },
             (Source::Host(from), Target::Host(to)) => {
                 to.copy_from_slice(from);
@@ -364,7 +377,7 @@ where
         match (self.known(first)?, others, to) {
             (Some(first), None, to) => self.reduce_known(op, [first, first], false, size, to, watch),
             (Some(first), Some(Some(second)), to) => self.reduce_known(op, [first, second], true, size, to, watch),
-            (_, _, Target::Host(_)) => Err(asks_for_values("A reduction")),
+            (_, _, Target::Host(_)) => Err(self.recording.asks_for_values("A reduction")),
             (_, _, Target::Array(to)) => {
                 let first = self.recording.value_of(first)?;
                 let second = second.map(|second| self.recording.value_of(second)).transpose()?;
@@ -385,14 +398,14 @@ where
             (Some(from), Target::Host(to)) => {
                 T::arithmetic(&*self.engine).extremes(which, from, size, Target::Host(to), watch)
             }
-            _ => Err(cannot("max or min with places")),
+            _ => Err(self.recording.cannot("max or min with places")),
         }
     }
 
     fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         match self.known(from)? {
             Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).scan(op, from, size, to, watch)),
-            None => Err(cannot("cumsum or cumprod")),
+            None => Err(self.recording.cannot("cumsum or cumprod")),
         }
     }
 
@@ -414,14 +427,14 @@ where
                 })?;
                 Ok(places)
             }
-            None => Err(cannot("sort")),
+            None => Err(self.recording.cannot("sort")),
         }
     }
 
     fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
         match self.known(from)? {
             Some(from) => T::arithmetic(&*self.engine).find(from, watch),
-            None => Err(asks_for_values("find, or an index that is a mask,")),
+            None => Err(self.recording.asks_for_values("find, or an index that is a mask,")),
         }
     }
 
@@ -444,7 +457,7 @@ where
             (Some(from), Target::Array(to)) => {
                 self.compute(to, |engine, to| T::arithmetic(engine).pick(from, places, Target::Array(to), watch))
             }
-            (None, Target::Host(_)) => Err(asks_for_values("An element by its index")),
+            (None, Target::Host(_)) => Err(self.recording.asks_for_values("An element by its index")),
             (None, Target::Array(to)) => {
                 let of = self.recording.value_of(from)?;
                 self.record(to, Operation::Pick(Arc::new(places.clone()), of))

@@ -30,23 +30,24 @@ function step_walk (seed, steps)
     walk(end+1,:) = {code, to, a, b};
     [held, results] = done (walk(end,:), held, results);
   endfor
-  len = sum (cellfun (@(one) numel (one.value), results));
-  log = containers.Map ();
-  recorded = @(all, varargin) replay (walk, log, all, varargin{:});
-  [all, ~] = DeviceArray.iterate (recorded, 1, DeviceArray (zeros (len, 1)), arrays{:}, "States", 4);
-  all = gather (all);
-  found = log("results");
-  for k = 1:numel (found)
-    [want, got] = deal (results{k}, found{k});
-    if (strcmp (got.told, "trace"))
-      asks = "a\\(a |a\\(b >|a\\(!|any \\(a > 1, 1\\)|x\\(x |find|sort|cumsum|[[]\\]$|isequal|^double \\(";
-      assert (! isempty (regexp (walk{k,1}, asks)) || is_into_truths (got, walk{k,1}), "%s is <%s>", ...
-              program (seed, walk, k), got.text);
-      return;
+  ## What a step cannot have ends the walk ahead of it.
+  while (! isempty (walk))
+    [all, found] = recorded (walk, arrays, results);
+    if (! strcmp (found{end}.told, "trace"))
+      break;
     endif
-    ## What is an ordinary number here is an array like the others there, and none of the host's arrays takes it.
-    refused = {"no conversion for assignment of 'DeviceArray", "no conversion for assignment of 'object", ...
-               "cannot be put into an ordinary array", "cannot be an index of an ordinary array", "(<object>)", "expected an array like", "cannot merge"};
+    [k, text] = deal (numel (found), found{end}.text);
+    asks = "a\\(a |a\\(b >|a\\(!|any \\(a > 1, 1\\)|x\\(x |find|sort|cumsum|[[]\\]$|isequal|^double \\(";
+    assert (! isempty (regexp (walk{k,1}, asks)) || is_into_truths (text, walk{k,1}), "%s is <%s>", program (seed, walk, k), ...
+            text);
+    [walk, results] = deal (walk(1:k-1,:), results(1:k-1));
+  endwhile
+  ## What is an ordinary number here is an array like the others there, and none of the host's arrays takes it.
+  refused = {"no conversion for assignment of 'DeviceArray", "no conversion for assignment of 'object", ...
+             "cannot be put into an ordinary array", "cannot be an index of an ordinary array", "(<object>)", ...
+             "expected an array like", "cannot merge"};
+  for k = 1:rows (walk)
+    [want, got] = deal (results{k}, found{k});
     if (any (cellfun (@(text) ! isempty (strfind ([got.text want.text], text)), refused)))
       return;
     endif
@@ -58,6 +59,27 @@ function step_walk (seed, steps)
     assert (yes, "%s: %s", program (seed, walk, k), why);
     all(1:numel (values)) = [];
   endfor
+endfunction
+
+## All that is done, in a step of its own: all numbers in one column, and what came of each thing. Where a step cannot have
+## one, also if it is caught, there is the error `trace`.
+function [all, found] = recorded (walk, arrays, results)
+  len = sum (cellfun (@(one) numel (one.value), results));
+  log = containers.Map ();
+  step = @(all, varargin) replay (walk, log, all, varargin{:});
+  all = [];
+  try
+    [all, ~] = DeviceArray.iterate (step, 1, DeviceArray (zeros (len, 1)), arrays{:}, "States", 4);
+    refused = false;
+  catch err
+    if (! strcmp (err.identifier, "DeviceArray:trace"))
+      rethrow (err);
+    endif
+    refused = true;
+  end_try_catch
+  found = log("results");
+  assert (strcmp (found{end}.told, "trace"), refused);
+  all = gather (all);
 endfunction
 
 ## One of the three functions, with options; of any array, so that many are errors.
@@ -96,8 +118,8 @@ function text = program (seed, walk, k)
 endfunction
 
 ## Whether numbers were to become truth values: whether one of them is NaN, nobody knows yet.
-function yes = is_into_truths (got, code)
-  yes = ! isempty (strfind (got.text, "A reduction asks")) && code(1) == "x";
+function yes = is_into_truths (text, code)
+  yes = ! isempty (strfind (text, "A reduction asks")) && code(1) == "x";
 endfunction
 
 ## One thing that is done: the arrays then, and what came of it.

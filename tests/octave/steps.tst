@@ -156,6 +156,27 @@
 %!  x = x + y(2);
 %!endfunction
 
+%!function x = switches (x)
+%!  switch (max (x(:)))
+%!    case 1
+%!      x = x + 1;
+%!    otherwise
+%!      x = x + 2;
+%!  endswitch
+%!endfunction
+
+%!function x = of_the_host (x)
+%!  x = x + polyval ([1 2], x);
+%!endfunction
+
+%!function x = catches (x)
+%!  try
+%!    x = x(x > 0.5);
+%!  catch
+%!    x = 2 * x;
+%!  end_try_catch
+%!endfunction
+
 %!function x = by_slices (x)
 %!  x(2:end-1,2:end-1) += 0.1 * (x(1:end-2,2:end-1) - 2 * x(2:end-1,2:end-1) + x(3:end,2:end-1) ...
 %!                               + x(2:end-1,1:end-2) - 2 * x(2:end-1,2:end-1) + x(2:end-1,3:end));
@@ -168,6 +189,28 @@
 %!  x = x + 0.01 * twice + circshift (s, 1);
 %!  s = 0.5 * s;
 %!endfunction
+
+%!test  # norms and powers of numbers that are computed on the way
+%! check (@(x) x ./ norm (x(:)) + 0.5 * norm (x, "fro"), 3, x);
+%! check (@(x) x ./ norm (x(:), 1) + norm (x(:), Inf), 2, single (x));
+%! for scale = [1e200, 1e-200, 0, Inf, NaN]
+%!   check (@(x) x ./ norm (x), 2, scale * [3; 4; 0]);
+%! endfor
+%! check (@(x) x * max (x(:)) ^ 2 - 2 ^ min (x(:)), 3, x);
+
+%!test  # what a compiled step knows
+%! step = DeviceArray.compile (@(u, c) u .* c.k, [1 2 3], struct ("k", [1 2 3]), "States", 1);
+%! refused (@() step ([1 2], struct ("k", [1 2 3])), "", "nonconformant");
+%! assert (step ([1 2 3], struct ("k", [1 2 3])), [1 4 9]);
+%! assert (class (step ([1 2 3], struct ("k", single ([1 2 3])))), "single");
+%! step = DeviceArray.compile (@(u, c) u .* c, [1 2 3], 0, "States", 1);
+%! assert (1 ./ step ([1 2 3], -0), [-Inf -Inf -Inf]);
+
+%!test  # options of other classes, functions of the host, and results that are missing
+%! [u, info] = DeviceArray.iterate (@(u) 2 * u, int8 (4), [1; 2], "Every", single (2), "Check", uint8 (3), "States", int16 (1));
+%! assert ({u, info.Steps}, {[4 16; 8 32], 4});
+%! assert (DeviceArray.iterate (@sqrt, 2, [16 81]), [2 3]);
+%! refused (@() DeviceArray.iterate (@(u, k) u + k, 3, [1 2], 5), "option", "'States'");
 
 %!test  # filters of what has one element
 %! check (@of_one_element, 3, x, 2);
@@ -279,6 +322,17 @@
 %!   ## An object of the class is false in a condition, whatever it holds.
 %!   said = refused_step (@asks, x);
 %!   assert (! isempty (strfind (said, "recorded (asks")), "%s", said);
+%! endif
+%! if (own_type ())
+%!   ## An object of the class is false to the host.
+%!   said = refused_step (@switches, x);
+%!   assert (! isempty (strfind (said, "switches, line 2")) && ! isempty (strfind (said, "merge")), "%s", said);
+%! endif
+%! ## Also where the step has caught it: the plain loop would go on another way.
+%! assert (! isempty (strfind (refused_step (@catches, x), "mask")));
+%! if (own_type ())
+%!   said = refused_step (@of_the_host, x);
+%!   assert (! isempty (strfind (said, "of_the_host, line 2")), "%s", said);
 %! endif
 %! said = refused_step (@into_ordinary, x);
 %! assert (! isempty (strfind (said, "into_ordinary, line 3")) && ! isempty (strfind (said, "[a, b]")), "%s", said);

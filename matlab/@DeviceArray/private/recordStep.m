@@ -37,8 +37,13 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
     shape = [numel(results), ~isempty(asked.Record), ~isempty(asked.Until)];
     kernels = DeviceArray_CUDA ('finish', step, shape, results{:}, others{:});
   catch caught
-    forgetStep (step);
-    explain (caught);
+    if isempty (again)
+      forgetStep (step);
+    else
+      % What was compiled before stays.
+      DeviceArray_CUDA ('forget', step, true);
+    end
+    explain (caught, numel (states));
   end
 end
 
@@ -50,7 +55,10 @@ function u = arrayOf (x, place)
 end
 
 % What a recording ends with: where, and under the identifier of what cannot be recorded.
-function explain (caught)
+function explain (caught, count)
+  if ~isempty (regexp (caught.message, 'undefined in return list', 'once'))
+    badOption (sprintf ('The step gives fewer results than there are states, which are %d: ''States'' says how many.', count));
+  end
   kind = regexp (caught.identifier, '[^:]*$', 'match', 'once');
   text = caught.message;
   if ~isempty (regexp (text, 'assignment of ''(DeviceArray \(gather it first\)|object)'' to indexed', 'once'))
@@ -63,9 +71,10 @@ function explain (caught)
   end
   place = '';
   own = fileparts (fileparts (mfilename ('fullpath')));
+  others = fullfile (fileparts (own), 'private');
   for i = 1:numel (caught.stack)
     frame = caught.stack(i);
-    if isempty (frame.file) || isempty (strfind (frame.file, own)) %#ok<STREMP>
+    if isempty (frame.file) || isempty (strfind (frame.file, own)) && isempty (strfind (frame.file, others)) %#ok<STREMP>
       place = sprintf (' (%s)', frame.name);
       if frame.line > 0
         place = sprintf (' (%s, line %d)', frame.name, frame.line);

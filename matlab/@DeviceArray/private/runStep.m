@@ -35,7 +35,19 @@ function yes = areSame (new, old)
     if yes && isa (new{i}, 'DeviceArray') && isa (old{i}, 'DeviceArray')
       yes = DeviceArray_CUDA ('shares', new{i}, old{i}) ~= 0;
     else
-      yes = yes && strcmp (class (new{i}), class (old{i})) && isequal (new{i}, old{i});
+      yes = yes && areAlike (new{i}, old{i});
     end
+  end
+end
+
+% Whether values are of one class, and the same to the sign of a zero.
+function yes = areAlike (a, b)
+  yes = strcmp (class (a), class (b)) && isequal (a, b);
+  if yes && iscell (a)
+    yes = all (cellfun (@areAlike, a(:), b(:)));
+  elseif yes && isstruct (a)
+    yes = areAlike (struct2cell (a), struct2cell (b));
+  elseif yes && isfloat (a)
+    yes = isequal (1 ./ a(a == 0), 1 ./ b(b == 0));
   end
 end

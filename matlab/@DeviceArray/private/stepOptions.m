@@ -23,7 +23,12 @@ function [arguments, asked] = stepOptions (f, inputs)
     asked.(names{found}) = pairs{i+1};
   end
   if isempty (asked.States)
-    count = nargout (f);
+    try
+      count = nargout (f);
+    catch
+      % Of a function of the host's nobody knows.
+      count = -1;
+    end
     if count < 0 || strncmp (func2str (f), '@', 1)
       count = numel (arguments);
     end
@@ -32,12 +37,16 @@ function [arguments, asked] = stepOptions (f, inputs)
   checkWhole ('States', asked.States, 1);
   checkWhole ('Every', asked.Every, 0);
   checkWhole ('Check', asked.Check, 1);
+  for name = {'States', 'Every', 'Check'}
+    asked.(name{1}) = double (asked.(name{1}));
+  end
   if asked.States > numel (arguments)
     badOption (sprintf ('%d states were asked for, and %d arguments given.', asked.States, numel (arguments)));
   end
   if ~((islogical (asked.Progress) || isnumeric (asked.Progress)) && isscalar (asked.Progress))
     badOption ('Bad value for ''Progress'': expected true or false.');
   end
+  asked.Progress = double (asked.Progress);
   for name = {'Record', 'Until'}
     if ~isempty (asked.(name{1})) && ~isa (asked.(name{1}), 'function_handle')
       badOption (sprintf ('Bad value for ''%s'': expected a function of the states.', name{1}));
@@ -56,7 +65,7 @@ function text = nameText (name)
 end
 
 function checkWhole (name, value, least)
-  if ~(isnumeric (value) && isscalar (value) && value >= least && value == fix (value) && value < 2^53)
+  if ~(isnumeric (value) && ~isa (value, 'DeviceArray') && isscalar (value) && value >= least && value == fix (value) && value < 2^53)
     badOption (sprintf ('Bad value for ''%s'': expected a whole number from %d.', name, least));
   end
 end

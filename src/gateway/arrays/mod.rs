@@ -86,6 +86,7 @@ enum Verb {
     Argument,
     Finish,
     Forget,
+    Condition,
     Run,
     Shares,
 }
@@ -94,7 +95,7 @@ enum Verb {
 const MOST_STATES: usize = 64;
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 101] = [
+const VERBS: [(&str, Verb); 102] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -194,6 +195,7 @@ const VERBS: [(&str, Verb); 101] = [
     ("argument", Verb::Argument),
     ("finish", Verb::Finish),
     ("forget", Verb::Forget),
+    ("condition", Verb::Condition),
     ("run", Verb::Run),
     ("shares", Verb::Shares),
 ];
@@ -295,7 +297,9 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Record, [like, again]) => steps::record(like, Some(again)),
         (Verb::Argument, [step, like]) => steps::argument(step, like),
         (Verb::Finish, [step, shape, results @ ..]) => steps::finish(step, shape, results),
-        (Verb::Forget, [step]) => steps::forget(step),
+        (Verb::Forget, [step]) => steps::forget(step, false),
+        (Verb::Forget, [step, _]) => steps::forget(step, true),
+        (Verb::Condition, [array]) => steps::condition(array),
         (Verb::Shares, [a, b]) => Ok(value(Value::Double(f64::from(held(a)?.shares(&held(b)?))))),
         (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
         _ => Err(few()),

@@ -64,9 +64,15 @@ pub(super) fn finish<'a>(step: &Argument, shape: &Argument, results: &[Argument]
     Ok(value(Value::Double(stages as f64)))
 }
 
-/// Gives up a step.
-pub(super) fn forget<'a>(step: &Argument) -> Result<Reply<'a>, Error> {
-    steps::forget(number(step)?);
+/// Gives up a step, or what is being recorded of it.
+pub(super) fn forget<'a>(step: &Argument, recording: bool) -> Result<Reply<'a>, Error> {
+    steps::forget(number(step)?, recording);
+    Ok(value(Value::Empty))
+}
+
+/// A condition on an array, which only the host can tell more of.
+pub(super) fn condition<'a>(array: &Argument) -> Result<Reply<'a>, Error> {
+    steps::condition(&held(array)?)?;
     Ok(value(Value::Empty))
 }
 
