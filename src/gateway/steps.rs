@@ -88,10 +88,11 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
         values.push(value);
         shapes.push(like);
     }
-    let (program, known) = recording.finish()?;
+    // Its arrays are of no use from here on, also where it was in vain.
+    let (finished, arguments) = (recording.finish(), recordings::close(number));
+    let (program, known) = finished?;
     let step = Step::new(&*home.engine()?, program, known, values, shape)?;
     let stages = step.stages();
-    let arguments = recordings::close(number);
     ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), arguments, shapes, shape });
     Ok(stages)
 }

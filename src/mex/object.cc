@@ -436,7 +436,8 @@ template <std::size_t which>
 octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     constexpr BinaryOperator OPERATOR = BINARY[which];
     const bool ahead = a.numel() == 1, behind = b.numel() == 1;
-    const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) || (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
+    const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) ||
+                         (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
     if (b.is_int64_type() || b.is_uint64_type())

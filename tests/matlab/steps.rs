@@ -410,7 +410,12 @@ fn what_cannot_be_recorded() {
         refuses("plus", &[&traced[0], &strange[0]], "trace", "");
         let shape = host.double(&[1, 3], &[1.0, 0.0, 0.0]);
         refuses("finish", &[&step.number, &shape, &strange[0]], "trace", "");
-        // What was made before goes on.
+        // Whoever caught these errors: the step that did so is none, and its recording is over.
+        refuses("finish", &[&step.number, &shape, &traced[0]], "trace", "gather asks for values");
+        refuses("finish", &[&step.number, &shape, &traced[0]], "trace", "The step that this array belongs to");
+        refuses("plus", &[&traced[0], &v], "trace", "The step that this array belongs to");
+        let (step, traced) = Step::record(host, &[&u]);
+        let mask = verb(host, "gt", &[&traced[0], &number(host, 0.0)]);
         let doubled = [verb(host, "plus", &[&traced[0], &v])];
         step.finish([1, 0, 0], &doubled);
         let expected = verb(host, "plus", &[&u, &v]);
@@ -455,7 +460,7 @@ fn calls_of_steps_that_are_wrong() {
             ("argument", &[id, &u, &u]),
             ("finish", &[id]),
             ("forget", &[]),
-            ("forget", &[id, id]),
+            ("forget", &[id, id, id]),
             ("run", &[id, &plan]),
             ("shares", &[&u]),
             ("shares", &[&u, &u, &u]),
