@@ -336,3 +336,13 @@
 %! assert (gather (square .* p), magic (3) .* p);
 %! assert (gather (u + (1:3)), x + (1:3));
 %! assert (gather ((1:3) .* u), (1:3) .* x);
+
+%!testif ; own_type ()  # a switch compares all elements
+%! which = "";
+%! switch (DeviceArray ([1 2 3]))
+%!   case {[1 2], [1 2 4]}
+%!     which = "another";
+%!   case [1 2 3]
+%!     which = "this";
+%! endswitch
+%! assert (which, "this");
