@@ -11,5 +11,9 @@ function v = imag (u)
 %   See also DeviceArray, real, conj.
 
   v = +u;
-  v(:) = 0;
+  if isa (v, 'DeviceArray')
+    v = DeviceArray_CUDA ('put', v, 0, ':');
+  else
+    v(:) = 0;
+  end
 end
