@@ -875,6 +875,8 @@ fn reach_devices() -> Outcome {
     unsafe {
         let far = result::malloc_sync(8 * THREADS).map_err(text)?;
         result::memcpy_htod_sync(far, &numbers).map_err(text)?;
+        // A small copy may be under way when that returns, and nothing on the other device orders it.
+        sys::cuCtxSynchronize().result().map_err(text)?;
         let there = load(&ptx).map_err(text)?;
         for access in [true, false] {
             let loaded = Loaded::new(&ptx)?;
