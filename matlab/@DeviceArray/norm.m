@@ -44,7 +44,12 @@ function r = norm (a, p)
       m = DeviceArray_CUDA ('amax', a, 0);
       off = off & m > 0 & m < Inf;
       a = DeviceArray_CUDA ('rdivide', a, m);
-      r = either (off, m * sqrt (DeviceArray_CUDA ('dot', a, a)), r);
+      scaled = m * sqrt (DeviceArray_CUDA ('dot', a, a));
+      if isa (off, 'DeviceArray')
+        r = merge (off, scaled, r);
+      elseif off
+        r = scaled;
+      end
     end
   elseif isequal (p, 1)
     r = DeviceArray_CUDA ('asum', a, 0);
@@ -54,13 +59,5 @@ function r = norm (a, p)
     r = DeviceArray_CUDA ('smallest', DeviceArray_CUDA ('abs', a), 0);
   else
     refuse ('norm but with 1, 2, Inf, -Inf or ''fro''', 'norm (gather (u), p)');
-  end
-end
-
-function r = either (off, scaled, r)
-  if isa (off, 'DeviceArray')
-    r = merge (off, scaled, r);
-  elseif off
-    r = scaled;
   end
 end

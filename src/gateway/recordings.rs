@@ -53,7 +53,7 @@ pub(super) fn add_argument(number: u64, like: Like) {
     }
 }
 
-/// Its argument of this number, from 0.
+/// An argument of a recording, by its place from 0.
 pub(super) fn argument(number: u64, at: usize) -> Option<Like> {
     recordings().get(&number)?.1.get(at).cloned()
 }

@@ -88,7 +88,7 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
         values.push(value);
         shapes.push(like);
     }
-    // Its arrays are of no use from here on, also where it was in vain.
+    // Arrays of a recording are of no use once it was ended, also in vain.
     let (finished, arguments) = (recording.finish(), recordings::close(number));
     let (program, known) = finished?;
     let step = Step::new(&*home.engine()?, program, known, values, shape)?;

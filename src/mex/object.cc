@@ -177,7 +177,7 @@ public:
     }
 
     bool is_true() const override {
-        // In a step it is another error.
+        // The library has an error of its own for a value of a step.
         ask("condition", octave_value_list(self()));
         refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))");
     }

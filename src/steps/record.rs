@@ -109,7 +109,7 @@ impl Recording {
         match self.content(array)? {
             Content::Value(value) => Ok(*value),
             Content::Known(numbers) => Ok(self.input_of(numbers)),
-            // It is complete without being written to.
+            // An array without elements is complete without being written to.
             Content::Nothing if array.is_empty() => Ok(self.of_nothing::<T>()),
             Content::Nothing => Err(Error::Internal("An array that is recorded before it is written.".into())),
         }

@@ -122,8 +122,8 @@ impl Step {
         self.stages.len()
     }
 
-    /// That a run can begin with these states and values, and that what a step gives is good for the next one: kernels do
-    /// not ask how long arrays are.
+    /// Checks that a run can begin with these states and values, and that what a step gives is good for the next one:
+    /// kernels do not ask how long arrays are.
     ///
     /// # Errors
     /// [`Error::Internal`].

@@ -152,7 +152,7 @@ impl<'a> Step<'a> {
 /// A function of array code: from some arrays to as many others.
 type Code = for<'a> fn(&'a Host, &[Item<'a>]) -> Vec<Item<'a>>;
 
-/// So many steps of the plain loop.
+/// The plain loop, so many steps.
 fn plainly<'a>(host: &'a Host, code: Code, steps: usize, mut states: Vec<Item<'a>>) -> Vec<Item<'a>> {
     for _ in 0..steps {
         states = code(host, &states);
@@ -349,7 +349,7 @@ fn fed_plainly(host: &Host, steps: usize) -> Vec<[Item<'_>; 3]> {
     all
 }
 
-/// That step, recorded: with all that can be asked of it.
+/// Records the step that is fed values, with all that can be asked of a step.
 fn record_fed(host: &Host) -> Step<'_> {
     let (u, value) = (noisy(host, DOUBLE, 6), held(host, DOUBLE, &[1, 1], &[1.0]));
     let (step, traced) = Step::record(host, &[&u, &value, &value]);
@@ -410,7 +410,7 @@ fn what_cannot_be_recorded() {
         refuses("plus", &[&traced[0], &strange[0]], "trace", "");
         let shape = host.double(&[1, 3], &[1.0, 0.0, 0.0]);
         refuses("finish", &[&step.number, &shape, &strange[0]], "trace", "");
-        // Whoever caught these errors: the step that did so is none, and its recording is over.
+        // A step that caught such errors is none, and its recording is over.
         refuses("finish", &[&step.number, &shape, &traced[0]], "trace", "gather asks for values");
         refuses("finish", &[&step.number, &shape, &traced[0]], "trace", "The step that this array belongs to");
         refuses("plus", &[&traced[0], &v], "trace", "The step that this array belongs to");
@@ -433,7 +433,7 @@ fn what_cannot_be_recorded() {
         host.refuses(STENCIL, 1, &[&strange[0], &filter], "trace", "");
         host.refuses(CONVOLUTION, 1, &[&strange[0], &filter], "trace", "");
         refuses("plus", &[&strange[0], &v], "trace", "");
-        // The places of these are still told.
+        // The places of such arrays are still told.
         let place = verb(host, "where", &[&strange[0]]);
         assert_eq!(place.fields().len(), 4);
     });
@@ -573,7 +573,7 @@ fn steps_are_recorded_anew_and_given_up() {
         let before = count(host);
         let (step, traced) = Step::record(host, &[&u]);
         step.finish([1, 0, 0], &[twice(&traced[0])]);
-        // As a compiled step does it that is called with another class. What was recorded first is gone with that.
+        // A compiled step that is called with another class is recorded again. What was recorded first is gone with that.
         let number = verb(host, "record", &[&single, &step.number]);
         assert_eq!(number.doubles(), step.number.doubles());
         let argument = verb(host, "argument", &[&number, &single]);

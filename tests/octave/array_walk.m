@@ -56,17 +56,11 @@ function array_walk (seed, steps)
   endfor
 endfunction
 
-## What the code makes of the arrays: of x, where it assigns to it. Or its error's text.
+## What the code makes of the arrays, or the text of an error.
 function [value, failed] = outcome (code, a, b)
-  x = a;
   failed = false;
   try
-    if (isempty (strfind (code, "x")))
-      eval (["value = " code ";"]);
-    else
-      eval ([code ";"]);
-      value = x;
-    endif
+    value = run_code (code, a, b);
   catch err
     [value, failed] = deal (err.message, true);
   end_try_catch

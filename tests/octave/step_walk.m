@@ -126,7 +126,7 @@ endfunction
 function [held, results] = done (what, held, results)
   [code, to, a, b] = what{:};
   try
-    value = outcome (code, held{a}, held{b});
+    value = run_code (code, held{a}, held{b});
     ## Larger ones take long, complex ones are not there.
     if (isreal (value) && numel (value) <= 2000 && ! ischar (value))
       held{to} = value;
@@ -138,16 +138,6 @@ function [held, results] = done (what, held, results)
     kind = regexp (err.identifier, "[^:]*$", "match", "once");
     results{end+1} = struct ("told", kind, "text", err.message, "value", []);
   end_try_catch
-endfunction
-
-function value = outcome (code, a, b)
-  x = a;
-  if (isempty (strfind (code, "x")))
-    eval (["value = " code ";"]);
-  else
-    eval ([code ";"]);
-    value = x;
-  endif
 endfunction
 
 ## The class and the size of an array, wherever it lies.

@@ -328,7 +328,7 @@
 %!   said = refused_step (@switches, x);
 %!   assert (! isempty (strfind (said, "switches, line 2")) && ! isempty (strfind (said, "merge")), "%s", said);
 %! endif
-%! ## Also where the step has caught it: the plain loop would go on another way.
+%! ## A step that catches the error is refused, too: the plain loop would go on another way.
 %! assert (! isempty (strfind (refused_step (@catches, x), "mask")));
 %! if (own_type ())
 %!   said = refused_step (@of_the_host, x);

@@ -40,7 +40,7 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
     if isempty (again)
       forgetStep (step);
     else
-      % What was compiled before stays.
+      % A step that was compiled before stays.
       DeviceArray_CUDA ('forget', step, true);
     end
     explain (caught, numel (states));

@@ -114,7 +114,7 @@ pub trait Arithmetic<T: Real> {
     /// Every element is `value`.
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
 
-    /// These places in a list that this engine holds, for many calls; `None` where it takes one of the host's as well.
+    /// A list of places that this engine holds, for many calls; `None` where it takes one of the host's as well.
     fn list(&self, _places: &[u64], _watch: &Watch) -> Result<Option<Indices>, Error> {
         Ok(None)
     }
