@@ -361,3 +361,9 @@
 %! in_both_classes (@lifeStep, 12, {double(rand (30) > 0.7)}, {});
 %! on_both (@live_step, 12, {single(rand (30) > 0.7)}, {});
 %! in_both_classes (@grayScott, 8, {u, k}, {});
+
+%!test # what this file has made goes
+%! rmpath (place);
+%! setenv ("STENCIL_BACKEND", backend);
+%! confirm_recursive_rmdir (false, "local");
+%! rmdir (place, "s");
