@@ -133,9 +133,6 @@ classdef DeviceArray < handle
       elseif nargin == 0
         error ('DeviceArray:numberOfInputs', ...
                'Number of Inputs are Wrong: DeviceArray needs an array, DeviceArray (x).');
-      elseif exist ('OCTAVE_VERSION', 'builtin')
-        % Octave takes another object for the one that it has begun.
-        this = DeviceArray_CUDA ('make', x, varargin{:});
       else
         this.id = DeviceArray_CUDA ('new', x, varargin{:});
         this.guard = DeviceArray.guarded (this.id);
