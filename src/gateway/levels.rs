@@ -7,8 +7,9 @@ use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
 use super::{options, windows};
 use crate::mex::{Argument, Error, Numeric, Reply};
-use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
-use crate::stencil::{Arithmetic, Array, Compute, Engine, Real};
+use crate::scheme::{self, Addend, Data, Filter, Scheme, TwoLevels};
+use crate::stencil::{Arithmetic, Array, Compute, Engine, Real, Source};
+use crate::steps::Number;
 
 /// `Previous`, `Weight`, `Source` and `Every`, as far as a call has them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +21,7 @@ pub(super) struct Levels<'a> {
 }
 
 /// A class that is computed in.
-pub(super) trait Computed: Real + Numeric {
+pub(super) trait Computed: Number + Numeric {
     /// An input in this class: rounded once, where it is of the larger one. `what` is what an error calls it.
     fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, Self>, Error>;
 }
@@ -160,27 +161,36 @@ impl<'a> Levels<'a> {
         let older = usize::from(weight.is_some());
         let passes = usize::from(older > 0 || source.is_some());
         let steps = filters.len() + passes;
+        // A sweep is counted as a whole, but for filters alone.
+        let counted = if passes > 0 { 1 } else { steps };
         // An engine may do many sweeps of two levels at once.
         let is_joint = joint.is_some() && older > 0 && source.is_none();
         let apart = if is_joint { 1 } else { steps };
         let work = first.stepwise(iterations, entries + passes, apart, 1 + states + older + elements);
         let calls = if steps == 1 { 2 * states } else { iterations.saturating_mul(steps) };
-        let effort = sweeps.effort_of_steps(samples.len(), entries, steps, calls);
+        let effort = sweeps.effort_of_steps(samples.len(), entries, counted, calls);
         let scheme = Scheme { filters, joint, weight, states, every };
         let of_states = if self.every.is_some() { stacked(dims, states)? } else { dims.to_vec() };
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
+        let held = samples.held();
+        let internal = |text: &str| crate::stencil::Error::Internal(text.into());
         samples.reply_all(selection, wanted, effort, work, move |engine, from, to, watch| {
             let mut to = to.into_iter();
             let (Some(first), older_to) = (to.next(), to.next()) else {
-                return Err(crate::stencil::Error::Internal("A call without an output.".into()));
+                return Err(internal("A call without an output."));
             };
             let source = source.as_ref().map(|source| match source {
                 Added::Scalar(value) => Addend::Scalar(*value),
-                Added::Elements(input) => Addend::Elements(input.source()),
+                Added::Elements(input) => Addend::Elements(input.given()),
             });
-            let older = previous.as_ref().map(Input::source);
+            let older = previous.as_ref().map(Input::given);
+            let from = match (from, held) {
+                (Source::Host(samples), _) => scheme::Given::Host(samples),
+                (Source::Array(_), Some(array)) => scheme::Given::Held(array),
+                (Source::Array(_), None) => return Err(internal("An array that nobody holds.")),
+            };
             scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
         })
     }

@@ -64,8 +64,8 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
 
     /// Sweeps of two time levels, the newest one first: in each `new = F * newest + weight * older`, with one fused
     /// multiply-add for the weight behind the stencil's chain, and then what was the newest is the older one. Both arrays,
-    /// which this engine holds, give way to what comes of them. An update counts twice in `watch`, as a stencil and an
-    /// [`advance`](Arithmetic::advance) do that give the same bits.
+    /// which this engine holds, give way to what comes of them. A stencil and an [`advance`](Arithmetic::advance) give the
+    /// same bits.
     ///
     /// # Errors
     /// [`Error::Internal`] for what it does not [join](Engine::joins_levels).

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Number;
 use super::single::{self, alone};
+use super::{Number, Site};
 use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Target};
 use crate::watch::Watch;
@@ -66,6 +66,8 @@ pub struct Step {
     outputs: Vec<Value>,
     shape: Shape,
     stages: Vec<Ready>,
+    /// Of each stage, what nobody reads behind it.
+    over: Vec<Vec<Value>>,
 }
 
 /// A stage that is ready to run.
@@ -103,6 +105,31 @@ impl Step {
             Some(limits) => Plan::new(&program, &outputs, limits),
             None => Plan::of_singles(&program, &outputs),
         };
+        Step::planned(engine, plan, (program, known), (outputs, shape))
+    }
+
+    /// As [`Step::new`], where each operation is run by the engine's own method: nothing is compiled.
+    ///
+    /// # Errors
+    /// Those of the engine, for the places that it holds.
+    pub fn of_singles(
+        engine: &(dyn Engine + 'static),
+        program: impl Into<Arc<Program>>,
+        known: Vec<Option<Numbers>>,
+        outputs: Vec<Value>,
+        shape: Shape,
+    ) -> Result<Step, Error> {
+        let program = program.into();
+        let plan = Plan::of_singles(&program, &outputs);
+        Step::planned(engine, plan, (program, known), (outputs, shape))
+    }
+
+    fn planned(
+        engine: &(dyn Engine + 'static),
+        plan: Plan,
+        (program, known): (Arc<Program>, Vec<Option<Numbers>>),
+        (outputs, shape): (Vec<Value>, Shape),
+    ) -> Result<Step, Error> {
         let ready = |stage: Stage| -> Result<Ready, Error> {
             Ok(match stage {
                 Stage::Single(value) => Ready::Single(value, held_places(engine, program.node(value))?),
@@ -113,8 +140,9 @@ impl Step {
                 },
             })
         };
-        let stages = plan.stages.into_iter().map(ready).collect::<Result<_, _>>()?;
-        Ok(Step { program, known, outputs, shape, stages })
+        let stages = plan.stages.into_iter().map(ready).collect::<Result<Vec<_>, _>>()?;
+        let over = over(&program, &stages, &outputs);
+        Ok(Step { program, known, outputs, shape, stages, over })
     }
 
     /// How many kernels and single operations a step is.
@@ -146,14 +174,9 @@ impl Step {
     /// # Errors
     /// Those of the engine; [`Error::Internal`] for other arguments than the step was recorded with, and for results that
     /// are none of these where there is a second step.
-    pub fn run(
-        &mut self,
-        engine: &(dyn Engine + 'static),
-        states: Vec<Numbers>,
-        run: &Run,
-        watch: &Watch,
-    ) -> Result<Ran, Error> {
+    pub fn run(&mut self, site: &Site, states: Vec<Numbers>, run: &Run, watch: &Watch) -> Result<Ran, Error> {
         self.check(&states, run)?;
+        let engine = site.engine();
         let nodes = self.program.nodes().len();
         let mut buffers = Buffers { results: vec![None; nodes], spare: Vec::new() };
         let kept = run.kept().unwrap_or(0);
@@ -167,17 +190,15 @@ impl Step {
         while done < run.steps && !ended {
             watch.check()?;
             let values = values_of(engine, run, done, watch)?;
-            self.take(&states, &values, &mut buffers.results);
-            for stage in &mut self.stages {
-                run_stage(engine, &self.program, stage, &mut buffers, watch)?;
+            self.take(states.drain(..).chain(values), &mut buffers.results);
+            for (stage, over) in self.stages.iter_mut().zip(&self.over) {
+                run_stage(site, (&self.program, over), stage, &mut buffers, watch)?;
             }
             done += 1;
             let missing = || Error::Internal("A step without its result.".into());
             let results = self.outputs.iter().map(|value| buffers.results[value.0].clone().ok_or_else(missing));
             let results = results.collect::<Result<Vec<_>, _>>()?;
-            for at in 0..nodes {
-                buffers.results[at].take().into_iter().for_each(|result| buffers.give(result));
-            }
+            (0..nodes).for_each(|at| buffers.drop_result(Value(at)));
             let mark = watch.mark();
             records.put(engine, done - 1, &results[self.shape.states..], watch)?;
             let all = run.before + done;
@@ -190,9 +211,7 @@ impl Step {
             watch.rewind(mark);
             watch.count(results.iter().map(Numbers::len).max().unwrap_or(0));
             let mut results = results.into_iter();
-            for (state, result) in states.iter_mut().zip(&mut results) {
-                buffers.give(std::mem::replace(state, result));
-            }
+            states.extend(results.by_ref().take(self.shape.states));
             results.for_each(|result| buffers.give(result));
         }
         let all = |collections: Collections| collections.0.into_iter().map(|(all, _)| all).collect();
@@ -201,14 +220,32 @@ impl Step {
     }
 
     /// The inputs of the program, as results.
-    fn take(&self, states: &[Numbers], values: &[Numbers], results: &mut [Option<Numbers>]) {
-        let mut next = states.iter().chain(values);
+    fn take(&self, mut arguments: impl Iterator<Item = Numbers>, results: &mut [Option<Numbers>]) {
         let inputs =
             self.program.nodes().iter().enumerate().filter_map(|(at, node)| node.input().map(|input| (at, input)));
         for (at, input) in inputs {
-            results[at] = self.known[input].as_ref().or_else(|| next.next()).cloned();
+            results[at] = self.known[input].clone().or_else(|| arguments.next());
         }
     }
+}
+
+/// What nobody reads behind each stage.
+fn over(program: &Program, stages: &[Ready], outputs: &[Value]) -> Vec<Vec<Value>> {
+    let mut read = vec![false; program.nodes().len()];
+    outputs.iter().for_each(|value| read[value.0] = true);
+    let mut over: Vec<_> = stages
+        .iter()
+        .rev()
+        .map(|stage| {
+            let values = match stage {
+                Ready::Kernel { inputs, .. } => inputs.clone(),
+                Ready::Single(value, _) => program.node(*value).operation.values().collect(),
+            };
+            values.into_iter().filter(|value| !std::mem::replace(&mut read[value.0], true)).collect()
+        })
+        .collect();
+    over.reverse();
+    over
 }
 
 /// The places that an operation picks, in a list that the engine holds: so none crosses the link in a step.
@@ -316,32 +353,46 @@ impl Buffers {
         }
     }
 
-    /// An array that is not needed here any more. If nobody else has it, it is written to again.
-    fn give(&mut self, mut numbers: Numbers) {
-        let is_alone = match &mut numbers {
+    /// A result, taken away, if nobody else has it.
+    fn alone(result: &mut Option<Numbers>) -> Option<Numbers> {
+        let is_alone = match result.as_mut()? {
             Numbers::Double(array) => Array::alone(array).is_ok(),
             Numbers::Single(array) => Array::alone(array).is_ok(),
         };
-        if is_alone {
-            self.spare.push(numbers);
-        }
+        if is_alone { result.take() } else { None }
+    }
+
+    /// An array that is not needed here any more. If nobody else has it, it is written to again.
+    fn give(&mut self, numbers: Numbers) {
+        self.spare.extend(Buffers::alone(&mut Some(numbers)));
+    }
+
+    /// A result that is not needed any more.
+    fn drop_result(&mut self, of: Value) {
+        self.results[of.0].take().into_iter().for_each(|result| self.give(result));
     }
 }
 
 fn run_stage(
-    engine: &(dyn Engine + 'static),
-    program: &Program,
+    site: &Site,
+    (program, over): (&Program, &[Value]),
     stage: &mut Ready,
     buffers: &mut Buffers,
     watch: &Watch,
 ) -> Result<(), Error> {
+    let engine = site.engine();
     // Steps are counted, and not what they are made of.
     let mark = watch.mark();
     match stage {
         Ready::Single(value, places) => {
             let node = program.node(*value);
-            let mut room = buffers.room(engine, node)?;
-            single::compute(engine, (node, places.as_ref()), &buffers.results, &mut room, watch)?;
+            // What is changed gives way to the result, where nobody reads it any more.
+            let read_once = |of: &Value| node.operation.values().filter(|value| value == of).count() == 1;
+            let changed = single::changed(&node.operation).filter(|of| over.contains(of) && read_once(of));
+            let begun = changed.and_then(|of| Buffers::alone(&mut buffers.results[of.0]));
+            let begins = begun.is_some();
+            let mut room = begun.map_or_else(|| buffers.room(engine, node), Ok)?;
+            single::compute(site, (node, places.as_ref()), &buffers.results, (&mut room, begins), watch)?;
             buffers.results[value.0] = Some(room);
         }
         Ready::Kernel { inputs, outputs, kernel } => {
@@ -359,5 +410,6 @@ fn run_stage(
         }
     }
     watch.rewind(mark);
+    over.iter().for_each(|value| buffers.drop_result(*value));
     Ok(())
 }

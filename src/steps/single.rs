@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Number;
+use super::{Number, Site};
 use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value};
-use crate::stencil::{Array, Compute, Engine, Error, Operand, Places, Source, Target};
+use crate::stencil::{Array, Compute, Error, Operand, Places, Source, Target};
 use crate::watch::Watch;
 
 /// What has been computed so far, by value.
@@ -24,42 +24,53 @@ pub(super) fn alone<T: Number>(numbers: &mut Numbers) -> Result<&mut Array<T>, E
     Array::alone(T::of_numbers_mut(numbers).ok_or_else(missing)?)
 }
 
-/// Computes what a node gives; where the engine holds a list of its places, by that.
+/// The array that the target of an operation begins as.
+pub(super) fn changed(operation: &Operation) -> Option<Value> {
+    match operation {
+        Operation::MultiplyAdd(_, value, _) | Operation::Put(_, [_, value]) => Some(*value),
+        _ => None,
+    }
+}
+
+/// Computes what a node gives; where the engine holds a list of its places, by that. Where the target `begins` as what is
+/// [changed], that is in it already.
 pub(super) fn compute(
-    engine: &(dyn Engine + 'static),
+    site: &Site,
     (node, places): (&Node, Option<&Places>),
     results: &Results,
-    to: &mut Numbers,
+    (to, begins): (&mut Numbers, bool),
     watch: &Watch,
 ) -> Result<(), Error> {
     if node.single {
-        in_class::<f32>(engine, (node, places), results, to, watch)
+        in_class::<f32>(site, (node, places), results, (to, begins), watch)
     } else {
-        in_class::<f64>(engine, (node, places), results, to, watch)
+        in_class::<f64>(site, (node, places), results, (to, begins), watch)
     }
 }
 
 fn in_class<T: Number>(
-    engine: &(dyn Engine + 'static),
+    site: &Site,
     (node, held): (&Node, Option<&Places>),
     results: &Results,
-    to: &mut Numbers,
+    (to, begins): (&mut Numbers, bool),
     watch: &Watch,
 ) -> Result<(), Error>
 where
     T::Other: Number,
 {
+    let engine = site.engine();
     let arithmetic = T::arithmetic(engine);
     let of = |value: &Value| array::<T>(results, *value);
     let to = alone::<T>(to)?;
+    if let Some(value) = changed(&node.operation).filter(|_| !begins) {
+        T::compute(engine).copy(Source::Array(of(&value)?), Target::Array(to), watch)?;
+    }
     match &node.operation {
         Operation::Input(_) => Err(missing()),
         Operation::Fill(number) => arithmetic.fill(T::from_f64(*number), to, watch),
         Operation::Each(op, value) => arithmetic.unary(*op, of(value)?, to, watch),
         Operation::Convert(value) => arithmetic.convert(array::<T::Other>(results, *value)?, to, watch),
-        Operation::MultiplyAdd(weight, value, addend) => {
-            // The array that the engine advances is the target, and so begins as the value.
-            T::compute(engine).copy(Source::Array(of(value)?), Target::Array(to), watch)?;
+        Operation::MultiplyAdd(weight, _, addend) => {
             arithmetic.advance(of(addend)?, T::from_f64(*weight), None, to, watch)
         }
         Operation::Pair(op, terms, expansion) => {
@@ -71,12 +82,9 @@ where
             };
             arithmetic.binary(*op, [operand(&terms[0])?, operand(&terms[1])?], expansion, to, watch)
         }
-        Operation::Filter(filter, value) => filtered::<T>(engine, filter, results, *value, to, watch),
+        Operation::Filter(filter, value) => filtered::<T>(site, filter, results, *value, to, watch),
         Operation::Pick(places, value) => arithmetic.pick(of(value)?, held.unwrap_or(places), Target::Array(to), watch),
-        Operation::Put(places, [from, into]) => {
-            T::compute(engine).copy(Source::Array(of(into)?), Target::Array(to), watch)?;
-            arithmetic.put(Source::Array(of(from)?), places, to, watch)
-        }
+        Operation::Put(places, [from, _]) => arithmetic.put(Source::Array(of(from)?), places, to, watch),
         Operation::Reduce(op, first, second, size) => {
             let second = second.as_ref().map(of).transpose()?;
             arithmetic.reduce(*op, of(first)?, second.map(|array| &**array), *size, Target::Array(to), watch)
@@ -85,48 +93,34 @@ where
 }
 
 fn filtered<T: Number>(
-    engine: &(dyn Engine + 'static),
+    site: &Site,
     filter: &Filtering,
     results: &Results,
     of: Value,
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), Error> {
+    /// Of the class of the filter, which is that of the node.
     fn same<A: 'static, B: 'static>(to: &mut Array<A>) -> Result<&mut Array<B>, Error> {
         (to as &mut dyn std::any::Any).downcast_mut().ok_or_else(missing)
     }
+    let engine = site.filters();
+    let doubles = || site.source(&**array::<f64>(results, of)?);
+    let singles = || site.source(&**array::<f32>(results, of)?);
     match filter {
-        Filtering::Stencil(what) => {
-            engine.stencil(what, (&**array::<f64>(results, of)?).into(), same::<T, f64>(to)?.into(), watch)
+        Filtering::Stencil(what) => engine.stencil(what, doubles()?, site.target(same::<T, f64>(to)?)?, watch),
+        Filtering::Derivative(what) => {
+            Compute::<f64>::derivative(engine, what, doubles()?, site.target(same::<T, f64>(to)?)?, watch)
         }
-        Filtering::Derivative(what) => Compute::<f64>::derivative(
-            engine,
-            what,
-            (&**array::<f64>(results, of)?).into(),
-            same::<T, f64>(to)?.into(),
-            watch,
-        ),
-        Filtering::SingleDerivative(what) => Compute::<f32>::derivative(
-            engine,
-            what,
-            (&**array::<f32>(results, of)?).into(),
-            same::<T, f32>(to)?.into(),
-            watch,
-        ),
-        Filtering::Convolution(what) => Compute::<f64>::convolution(
-            engine,
-            what,
-            (&**array::<f64>(results, of)?).into(),
-            same::<T, f64>(to)?.into(),
-            watch,
-        ),
-        Filtering::SingleConvolution(what) => Compute::<f32>::convolution(
-            engine,
-            what,
-            (&**array::<f32>(results, of)?).into(),
-            same::<T, f32>(to)?.into(),
-            watch,
-        ),
-        Filtering::Shift(what) => T::arithmetic(engine).shift(what, array::<T>(results, of)?, to, watch),
+        Filtering::SingleDerivative(what) => {
+            Compute::<f32>::derivative(engine, what, singles()?, site.target(same::<T, f32>(to)?)?, watch)
+        }
+        Filtering::Convolution(what) => {
+            Compute::<f64>::convolution(engine, what, doubles()?, site.target(same::<T, f64>(to)?)?, watch)
+        }
+        Filtering::SingleConvolution(what) => {
+            Compute::<f32>::convolution(engine, what, singles()?, site.target(same::<T, f32>(to)?)?, watch)
+        }
+        Filtering::Shift(what) => T::arithmetic(site.engine()).shift(what, array::<T>(results, of)?, to, watch),
     }
 }

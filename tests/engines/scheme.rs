@@ -1,14 +1,15 @@
 //! Sweeps of several filters, of two time levels, with a source; and the states on the way.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use stencil_mex::cuda::Cuda;
-use stencil_mex::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
+use stencil_mex::scheme::{Addend, Data, Filter, Given, Scheme, TwoLevels};
 use stencil_mex::stencil::{
-    Arithmetic, Array, Boundary, Compute, Convolution, Ends, Error, Lines, Real, Reference, Sides, Source, Stencil,
-    Taps, Target,
+    Arithmetic, Boundary, Compute, Convolution, Ends, Error, Lines, Real, Reference, Sides, Source, Stencil, Taps,
+    Target,
 };
+use stencil_mex::steps;
 use stencil_mex::watch::Watch;
 
 use super::checks::{
@@ -33,7 +34,7 @@ enum Step<T> {
 }
 
 /// A class of numbers, whose steps an engine can do.
-trait Number: Real {
+trait Number: steps::Number {
     fn run(
         step: &Step<Self>,
         engine: &AnyEngine,
@@ -165,17 +166,18 @@ impl<T: Number> Whole<T> {
         let (len, poison) = (self.samples.len(), T::from_f64(POISON));
         let blank = [self.states * len, if self.older.is_some() { len } else { 0 }];
         let mut results = blank.map(|len| vec![poison; len]);
-        let given = |numbers: &[T]| -> Result<Array<T>, String> { array_with(engine, numbers).map_err(text) };
+        let given = |numbers: &[T]| array_with(engine, numbers).map(Arc::new).map_err(text);
+        let room = |len: usize| array_with(engine, &vec![poison; len]).map_err(text);
         if on_host {
             let [states, older] = &mut results;
             let source = match &self.added {
                 Added::Nothing => None,
                 Added::Number(number) => Some(Addend::Scalar(*number)),
-                Added::Numbers(numbers) => Some(Addend::Elements(Source::Host(numbers))),
+                Added::Numbers(numbers) => Some(Addend::Elements(Given::Host(numbers))),
             };
             let data = Data {
-                from: Source::Host(&self.samples),
-                older: self.older.as_ref().map(|(older, _)| Source::Host(&older[..])),
+                from: Given::Host(&self.samples),
+                older: self.older.as_ref().map(|(older, _)| Given::Host(&older[..])),
                 source,
                 to: Target::Host(states),
                 older_to: self.older.as_ref().map(|_| Target::Host(older)),
@@ -188,23 +190,25 @@ impl<T: Number> Whole<T> {
                 Added::Numbers(numbers) => Some(given(numbers)?),
                 _ => None,
             };
-            let [mut states, mut older_to] = [given(&results[0])?, given(&results[1])?];
+            let [mut states, mut older_to] = [room(blank[0])?, room(blank[1])?];
             let source = match (&self.added, &numbers) {
-                (_, Some(numbers)) => Some(Addend::Elements(Source::Array(numbers))),
+                (_, Some(numbers)) => Some(Addend::Elements(Given::Held(numbers.clone()))),
                 (Added::Number(number), _) => Some(Addend::Scalar(*number)),
                 _ => None,
             };
             let data = Data {
-                from: Source::Array(&samples),
-                older: older.as_ref().map(Source::Array),
+                from: Given::Held(samples.clone()),
+                older: older.clone().map(Given::Held),
                 source,
                 to: Target::Array(&mut states),
                 older_to: older.as_ref().map(|_| Target::Array(&mut older_to)),
             };
             scheme.run(engine, data, watch).map_err(text)?;
             // What was given is as it was.
+            let of_older = self.older.as_ref().map(|(older, _)| older);
+            let of_numbers = if let Added::Numbers(numbers) = &self.added { Some(numbers) } else { None };
             for (array, was) in
-                [(Some(&samples), Some(&self.samples)), (older.as_ref(), self.older.as_ref().map(|(older, _)| older))]
+                [(Some(&samples), Some(&self.samples)), (older.as_ref(), of_older), (numbers.as_ref(), of_numbers)]
             {
                 if let (Some(array), Some(was)) = (array, was) {
                     let is = contents(engine, array).map_err(text)?;
@@ -225,10 +229,10 @@ impl<T: Number> Whole<T> {
         AnyEngine: Compute<T> + Arithmetic<T>,
     {
         let right = self.right()?;
-        // Each filter of each sweep counts, and so does the step behind them, if there is one: nothing else, whatever
-        // is copied.
-        let sums = usize::from(self.older.is_some() || !matches!(self.added, Added::Nothing));
-        let updates = self.samples.len() * self.states * self.every * (self.steps.len() + sums);
+        // Each filter of each sweep counts; where there is more than filters, each sweep: nothing else, whatever is
+        // copied.
+        let adds = self.older.is_some() || !matches!(self.added, Added::Nothing);
+        let updates = self.samples.len() * self.states * self.every * if adds { 1 } else { self.steps.len() };
         for on_host in [true, false] {
             let watch = Watch::new();
             let got = self.on(engine, on_host, &watch)?;
@@ -269,7 +273,9 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         2 => (-1.0..1.0_f64).prop_map(Some),
         1 => prop_oneof![Just(Some(0.0)), Just(Some(f64::INFINITY)), Just(Some(f64::NAN)), Just(Some(-0.0))],
     ];
-    (filters, weight, 0..4_u8, (0..4_usize, 0..5_usize), any::<u64>())
+    // Few sweeps, and as many as have kernels of their own.
+    let sweeps = (0..4_usize, prop_oneof![3 => 0..5_usize, 1 => 8..20_usize]);
+    (filters, weight, 0..4_u8, sweeps, any::<u64>())
 }
 
 /// What a call does of a scheme over `len` samples, with these steps and what was drawn.
@@ -396,12 +402,17 @@ fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
     })
 }
 
-/// A run that is told to stop ends with that: before it begins, and in the middle, of which a filter tells it.
+/// A run that is told to stop ends with that: before it begins, and when some of it is over.
 fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
     let taps = Taps::new(&[0.25, 0.5, 0.25]).ok_or("no odd number of taps")?;
     let stencil = Stencil::new(Lines::new(50, 1), taps);
     let samples = ordinary(50, 1);
+    let interrupted = |got: Result<(Vec<f64>, Vec<f64>), String>| match got {
+        Err(text) if text.contains("Interrupted") => Ok(()),
+        other => Err(format!("not stopped: {:?}", other.map(|_| ()))),
+    };
     for (older, added) in [
+        (None, Added::Nothing),
         (None, Added::Number(1.0)),
         (Some((samples.clone(), -1.0)), Added::Nothing),
         (Some((samples.clone(), -1.0)), Added::Numbers(samples.clone())),
@@ -409,49 +420,26 @@ fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
         for count in [1, 2] {
             let steps = vec![Step::Stencil(stencil); count];
             let (older, added) = (older.clone(), added.clone());
-            let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 3 };
+            // More than anybody waits for.
+            let whole = Whole { steps, samples: samples.clone(), older, added, states: 2, every: 1 << 31 };
             for on_host in [true, false] {
                 let watch = Watch::new();
                 watch.stop();
-                match whole.on(engine, on_host, &watch) {
-                    Err(text) if text.contains("Interrupted") => {}
-                    other => return Err(format!("not stopped: {:?}", other.map(|_| ()))),
-                }
-            }
-        }
-        let calls = AtomicUsize::new(0);
-        let filter = || -> Filter<f64> {
-            Box::new(|engine, sweeps, from, to, watch| {
-                engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch)?;
-                if calls.fetch_add(1, Ordering::Relaxed) + 1 == 3 {
+                interrupted(whole.on(engine, on_host, &watch))?;
+                let watch = Watch::new();
+                let got = std::thread::scope(|scope| {
+                    scope.spawn(|| {
+                        while watch.done() < 1000 && !watch.is_stopped() {
+                            std::thread::yield_now();
+                        }
+                        watch.stop();
+                    });
+                    let got = whole.on(engine, on_host, &watch);
                     watch.stop();
-                }
-                Ok(())
-            })
-        };
-        let scheme = Scheme {
-            filters: vec![filter(), filter()],
-            joint: None,
-            weight: older.as_ref().map(|(_, weight)| *weight),
-            states: 2,
-            every: 3,
-        };
-        let mut states = vec![POISON; 2 * samples.len()];
-        let data = Data {
-            from: Source::Host(&samples),
-            older: older.as_ref().map(|(older, _)| Source::Host(&older[..])),
-            source: match &added {
-                Added::Nothing => None,
-                Added::Number(number) => Some(Addend::Scalar(*number)),
-                Added::Numbers(numbers) => Some(Addend::Elements(Source::Host(numbers))),
-            },
-            to: Target::Host(&mut states),
-            older_to: None,
-        };
-        let ended = scheme.run(engine, data, &Watch::new());
-        let calls = calls.load(Ordering::Relaxed);
-        if !matches!(ended, Err(Error::Interrupted)) || calls != 3 {
-            return Err(format!("{ended:?} after {calls} filters, told to stop after 3"));
+                    got
+                });
+                interrupted(got)?;
+            }
         }
     }
     Ok(())

@@ -54,10 +54,10 @@ pub(super) struct Frame<'a> {
 }
 
 /// Where a sample of a block's first element lies: in a line of an array that begins there, so far along; or it is a
-/// constant.
+/// constant, but where a line so far along has one beyond its ends.
 enum Sample<T> {
     Line { start: usize, shift: isize },
-    Constant(T),
+    Constant { constant: T, shift: isize },
 }
 
 impl<'a> Frame<'a> {
@@ -253,7 +253,10 @@ impl<'a> Frame<'a> {
         for line in &block.lines {
             let to = &mut own[line.at..line.at + line.range.len()];
             match self.find(axes, window, line) {
-                Sample::Constant(constant) => to.fill(constant),
+                Sample::Constant { constant, shift } => {
+                    to.fill(constant);
+                    beyond(self.domain[0], line.range.start as isize + shift, &ends, to);
+                }
                 Sample::Line { start, shift } => {
                     let samples = &input[start..start + self.domain[0]];
                     along(samples, line.range.start as isize + shift, &ends, to);
@@ -263,7 +266,7 @@ impl<'a> Frame<'a> {
         own
     }
 
-    /// Where the samples under an entry lie, but for the ends of lines.
+    /// Where the samples under an entry lie, but for the ends of lines. The last dimension has the first say.
     fn find<T: Real>(&self, axes: &[Axis; 3], window: [usize; 3], line: &Line) -> Sample<T> {
         let mut others = [0; MOST_DIMS];
         let others = &mut others[..line.others.len()];
@@ -288,7 +291,7 @@ impl<'a> Frame<'a> {
                 },
             };
             if let Err(constant) = found {
-                return Sample::Constant(T::from_f64(constant));
+                return Sample::Constant { constant: T::from_f64(constant), shift };
             }
         }
         let mut start = 0;
@@ -296,6 +299,16 @@ impl<'a> Frame<'a> {
             start = start * extent + index;
         }
         Sample::Line { start: start * self.domain[0], shift }
+    }
+}
+
+/// The constants beyond the ends of a line of so many elements, where there are such, of values from the place `first` on.
+fn beyond<T: Real>(count: usize, first: isize, ends: &Ends<f64>, to: &mut [T]) {
+    let [low, high] = [-first, count as isize - first].map(|at| at.clamp(0, to.len() as isize) as usize);
+    for (end, outside) in ends.both().into_iter().zip([0..low, high..to.len()]) {
+        if let Boundary::Constant(constant) = end {
+            to[outside].fill(T::from_f64(constant));
+        }
     }
 }
 

@@ -45,14 +45,14 @@ fn two_levels_here(
     let plan = kernel.plan(&device.modules, [here, other])?;
     let mut counted = 0;
     let mut progress = |updates: usize| {
-        watch.count(2 * (updates - counted));
+        watch.count(updates - counted);
         counted = updates;
         Ok(watch.check()?)
     };
     let sweeps = Sweeps { plan: &plan, outputs: elements, work: kernel.work(), sweeps: total };
     *begun = true;
     let in_here = sweeps.run_on(&queue, kernel.name(), here[0], [other[0], here[0]], &mut progress)?;
-    watch.count(2 * (elements * total - counted));
+    watch.count(elements * total - counted);
     if !in_here {
         for (array, buffer) in levels.iter_mut().zip(own.buffers()) {
             // SAFETY: each has as many bytes, and whoever owns the array has left it to this call.
