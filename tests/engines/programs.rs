@@ -449,10 +449,18 @@ fn every_operation(engine: &AnyEngine) -> Outcome {
 
 /// A filter that reaches beyond both ends of short and long arrays, under every boundary.
 fn every_boundary(engine: &AnyEngine) -> Outcome {
-    let boundaries =
+    let alike =
         [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
-    for (number, boundary) in boundaries.into_iter().enumerate() {
-        for dims in [[1, 1, 1], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [600, 2, 1]] {
+    // In a corner one of them has the say.
+    let each = [0.5, 1.5, 2.5]
+        .map(|low| Ends::new(Boundary::Constant(low), Boundary::Constant(10.0 * low)).expect("none is circular"));
+    let open = Ends::new(Boundary::Replicate, Boundary::Constant(-4.5)).expect("none is circular");
+    let corners = [each, [each[0], open, each[2]], [open, each[1], open]];
+    let boundaries = alike.into_iter().map(|boundary| [boundary.into(); 3]).chain(corners).map(Sides::from);
+    for (number, boundary) in boundaries.enumerate() {
+        for dims in
+            [[1, 1, 1], [1, 3, 1], [4, 1, 3], [1, 1, 5], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [600, 2, 1]]
+        {
             for size in [[9, 1, 1], [1, 7, 1], [5, 4, 1], [3, 3, 3], [2, 1, 4]] {
                 let len = dims.iter().product();
                 let make = || {
