@@ -2,18 +2,21 @@
 //!
 //! # Rationale
 //! Whatever an engine can do to an array that it holds makes a sweep, one thing after the other: a filter, a step of
-//! two time levels, a sum. So every filter has all of this at once, and no engine knows of it. Filters alone go from one
-//! array to the next. What else there is makes a sweep a step of a solver: it is [recorded](crate::steps), and run in
-//! kernels of its own where there are many. (But where an engine does many sweeps of two levels at once, they are left to
-//! it.) Arrays lie where the engine computes while they are swept. Where it has no room for those of a call on the host's
-//! arrays, they lie in the host's memory: each filter goes over them from there to there, and the CPU does the rest, with
-//! the same bits.
+//! two time levels, a sum. So every filter has all of this at once, and no engine knows of it. (But where one does many
+//! sweeps of two levels at once, they are left to it.) Many sweeps that are more than filters are recorded once, and run as
+//! a [step of a solver](crate::steps) is: one kernel has the last filter and all that follows it. Arrays lie where the engine computes while they are swept. Where
+//! it has no room for those of a call on the host's arrays, they lie in the host's memory: each filter goes over them
+//! from there to there, and the CPU does the rest, with the same bits.
 
 use std::sync::Arc;
 
 use crate::cpu::Cpu;
-use crate::stencil::{Array, Binary, Engine, Error, Expansion, Operand, Places, Source, Stencil, Target};
-use crate::steps::{Number, Recorder, Recording, Run, Shape, Site, Step};
+use crate::memory::pool::Pooled;
+use crate::stencil::program::Numbers;
+use crate::stencil::{
+    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, Real, Source, Stencil, Target,
+};
+use crate::steps::{Number, Recorder, Recording, Run, Shape, Step};
 use crate::watch::Watch;
 
 /// So many sweeps of a filter from one array to another.
@@ -67,47 +70,20 @@ pub struct Scheme<'a, T> {
     pub every: usize,
 }
 
-/// Numbers that a call gives.
-#[derive(Debug)]
-pub enum Given<'a, T> {
-    /// The host's.
-    Host(&'a [T]),
-    /// Where the engine has them.
-    Held(Arc<Array<T>>),
-}
-
-impl<T> Clone for Given<'_, T> {
-    fn clone(&self) -> Self {
-        match self {
-            Given::Host(samples) => Given::Host(samples),
-            Given::Held(array) => Given::Held(array.clone()),
-        }
-    }
-}
-
-impl<T> Given<'_, T> {
-    fn source(&self) -> Source<'_, T> {
-        match self {
-            Given::Host(samples) => Source::Host(samples),
-            Given::Held(array) => Source::Array(array),
-        }
-    }
-}
-
 /// What is added in every sweep.
 pub enum Addend<'a, T> {
     /// One number everywhere.
     Scalar(T),
     /// As many numbers as samples.
-    Elements(Given<'a, T>),
+    Elements(Source<'a, T>),
 }
 
 /// The data of a scheme: all of them arrays of the host's, or all where the engine has them.
 pub struct Data<'a, T> {
     /// What is swept.
-    pub from: Given<'a, T>,
+    pub from: Source<'a, T>,
     /// The time level before that, where there is a weight of it.
-    pub older: Option<Given<'a, T>>,
+    pub older: Option<Source<'a, T>>,
     /// What is added in every sweep.
     pub source: Option<Addend<'a, T>>,
     /// Where the states go, one behind the other.
@@ -116,11 +92,41 @@ pub struct Data<'a, T> {
     pub older_to: Option<Target<'a, T>>,
 }
 
+/// Where arrays lie meanwhile.
+struct Stage<'e> {
+    engine: &'e (dyn Engine + 'static),
+    /// What computes beside the filters where the arrays lie in the host's memory, since the engine has no room.
+    cpu: Option<Cpu>,
+}
+
+/// What is added, at hand.
+enum Ready<'a, T> {
+    Scalar(T),
+    Own(Array<T>),
+    Given(&'a Array<T>),
+}
+
+impl<T> Ready<'_, T> {
+    fn operand(&self) -> Operand<'_, T>
+    where
+        T: Copy,
+    {
+        match self {
+            Ready::Scalar(value) => Operand::Scalar(*value),
+            Ready::Own(array) => Operand::Array(array),
+            Ready::Given(array) => Operand::Array(array),
+        }
+    }
+}
+
 /// From so many sweeps on a call has them in kernels of their own: of fewer, cutting a program takes longer than it saves.
 const MANY: usize = 16;
 
-impl<T: Number> Scheme<'_, T> {
-    /// Runs it.
+impl<T: Number> Scheme<'_, T>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    /// Runs it. A sweep of filters alone counts in `watch` for each filter, any other once.
     ///
     /// # Errors
     /// The engine's. What is written is of no known value then.
@@ -128,139 +134,187 @@ impl<T: Number> Scheme<'_, T> {
     /// # Panics
     /// Where data have not as many elements as go together.
     pub fn run(&self, engine: &(dyn Engine + 'static), data: Data<T>, watch: &Watch) -> Result<(), Error> {
-        let Data { from, older, source, mut to, older_to } = data;
-        let len = from.source().len();
+        let len = data.from.len();
         if len == 0 {
             return Ok(watch.check()?);
         }
-        assert_eq!((to.len(), older.is_some()), (self.states * len, self.weight.is_some()));
-        let (number, elements) = match source {
-            Some(Addend::Scalar(number)) => (Some(number), None),
-            Some(Addend::Elements(elements)) => (None, Some(elements)),
-            None => (None, None),
-        };
+        assert_eq!((data.to.len(), data.older.is_some()), (self.states * len, self.weight.is_some()));
         // The state, what filters make of it in turns, and what is given beside it.
-        let arrays = 3 + usize::from(older.is_some()) + usize::from(elements.is_some());
-        let (on_host, cpu) = (matches!(from, Given::Host(_)), Cpu::new());
-        let site = match on_host && !T::compute(engine).has_room(arrays, len)? {
-            true => Site::in_host_memory(&cpu, engine),
-            false => Site::of(engine),
-        };
-        if older.is_none() && elements.is_none() && number.is_none() {
-            return self.filters_alone(&site, from.source(), &mut to, watch);
+        let older = usize::from(data.older.is_some());
+        let arrays = 3 + older + usize::from(matches!(data.source, Some(Addend::Elements(_))));
+        let on_host = matches!(data.from, Source::Host(_));
+        let stage = Stage { engine, cpu: (on_host && !Compute::<T>::has_room(engine, arrays, len)?).then(Cpu::new) };
+        let joint = self.joint.as_ref().zip(self.weight).filter(|(joint, _)| {
+            let alone = self.filters.len() == 1 && data.source.is_none() && stage.cpu.is_none();
+            alone && self.every > 0 && joint.joins(engine)
+        });
+        let adds = self.weight.is_some() || data.source.is_some();
+        let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
+        if let Some((joint, weight)) = joint {
+            self.at_once(&stage, (&**joint, weight), data, watch)
+        } else if adds && is_long && stage.cpu.is_none() && engine.limits().is_some() {
+            self.in_kernels(&stage, data, watch)
+        } else {
+            self.filter_by_filter(&stage, data, watch)
         }
-        let adds = elements.is_some();
-        let given = [Some(from), older, elements].into_iter().flatten();
-        let mut arrays = given.map(|given| loaded(&site, given, watch)).collect::<Result<Vec<_>, _>>()?;
-        let joint =
-            self.joint.as_ref().zip(self.weight).filter(|_| !adds && number.is_none() && self.filters.len() == 1);
-        let joint = joint.filter(|(joint, _)| joint.joins(site.engine()));
-        let mut step = if joint.is_some() { None } else { Some(self.step(&site, len, number, adds)?) };
+    }
+
+    /// Sweeps of two levels, which the engine does many of at once.
+    fn at_once(
+        &self,
+        stage: &Stage,
+        (joint, weight): (&dyn TwoLevels<T>, T),
+        data: Data<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let Data { from, older, mut to, older_to, .. } = data;
+        let older = older.unwrap_or(from);
+        let mut levels = [stage.loaded(from, watch)?, stage.loaded(older, watch)?];
         for state in 0..self.states {
-            watch.check()?;
-            if let Some((joint, weight)) = joint.filter(|_| self.every > 0) {
-                arrays = swept_at_once(&site, (&**joint, weight, self.every), arrays, watch)?;
-            }
-            if let Some(step) = &mut step {
-                let run = Run { steps: self.every, before: 0, every: 0, check: 1, values: None };
-                let states = arrays.into_iter().map(T::numbers).collect();
-                let states = step.run(&site, states, &run, watch)?.states;
-                arrays = states.iter().filter_map(T::of_numbers).cloned().collect();
-            }
-            store(&site, site.source(&arrays[0])?, &mut to, state, watch)?;
+            joint.sweep(stage.engine, self.every, weight, &mut levels, watch)?;
+            stage.store(Source::Array(&levels[0]), &mut to, state, watch)?;
         }
         match older_to {
-            Some(mut older_to) => store(&site, site.source(&arrays[1])?, &mut older_to, 0, watch),
+            Some(mut older_to) => stage.store(Source::Array(&levels[1]), &mut older_to, 0, watch),
             None => Ok(()),
         }
     }
 
-    /// Sweeps of filters and nothing else, from array to array.
-    fn filters_alone(&self, site: &Site, from: Source<T>, to: &mut Target<T>, watch: &Watch) -> Result<(), Error> {
-        // One filter does all sweeps in a call.
-        let (sweeps, at_once) = if self.filters.len() == 1 { (1, self.every) } else { (self.every, 1) };
-        let (mut newest, mut spare): (Option<Array<T>>, Option<Array<T>>) = (None, None);
+    /// A sweep after the other, each a step of a program.
+    fn in_kernels(&self, stage: &Stage, data: Data<T>, watch: &Watch) -> Result<(), Error> {
+        let Data { from, older, source, mut to, older_to } = data;
+        let (number, added) = match source {
+            None => (None, None),
+            Some(Addend::Scalar(number)) => (Some(number), None),
+            Some(Addend::Elements(added)) => (None, Some(added)),
+        };
+        let mut step = self.step(stage.engine, from.len(), number, added.is_some())?;
+        let given = [Some(from), older, added].into_iter().flatten();
+        let loaded = given.map(|given| Ok(T::numbers(Arc::new(stage.loaded(given, watch)?))));
+        let mut states = loaded.collect::<Result<Vec<_>, Error>>()?;
+        let run = Run { steps: self.every, before: 0, every: 0, check: 1, values: None };
         for state in 0..self.states {
-            let mut stored = false;
-            for (number, filter) in (0..sweeps).flat_map(|_| &self.filters).enumerate() {
-                let samples = newest.as_ref().map_or(Ok(from), |samples| site.source(samples))?;
-                // The last one of all may write where the result goes.
-                stored = self.states == 1 && number + 1 == sweeps * self.filters.len();
-                if stored {
-                    filter(site.filters(), at_once, samples, again(to), watch)?;
-                    break;
-                }
-                let mut next = spare.take().map_or_else(|| T::compute(site.engine()).array(from.len()), Ok)?;
-                filter(site.filters(), at_once, samples, site.target(&mut next)?, watch)?;
-                spare = newest.replace(next);
-            }
-            if !stored {
-                let result = newest.as_ref().map_or(Ok(from), |newest| site.source(newest))?;
-                store(site, result, to, state, watch)?;
-            }
+            states = step.run(stage.engine, states, &run, watch)?.states;
+            stage.store(Source::Array(array_of(&states[0])?), &mut to, state, watch)?;
         }
-        Ok(())
+        match older_to {
+            Some(mut older_to) => stage.store(Source::Array(array_of(&states[1])?), &mut older_to, 0, watch),
+            None => Ok(()),
+        }
     }
 
     /// A sweep as a step: of the state, the older level, and what is added, as far as there are these.
-    fn step(&self, site: &Site, len: usize, number: Option<T>, adds: bool) -> Result<Step, Error> {
+    fn step(&self, engine: &(dyn Engine + 'static), len: usize, number: Option<T>, adds: bool) -> Result<Step, Error> {
         let recording = Recording::new();
         let recorder = Recorder::new(recording.clone(), Box::new(Cpu::new()));
-        let (compute, arithmetic) = (T::compute(&recorder), T::arithmetic(&recorder));
-        let (watch, internal) = (Watch::new(), |text: &str| Error::Internal(text.into()));
-        let argument = || {
-            let argument = recording.argument(T::SINGLE, len);
-            T::of_numbers(&argument).cloned().ok_or_else(|| internal("An argument of a sweep in another class."))
-        };
-        let newest = argument()?;
-        let older = self.weight.map(|_| argument()).transpose()?;
-        let added = adds.then(argument).transpose()?;
-        let mut next = newest.clone();
+        let stage = Stage { engine: &recorder, cpu: None };
+        let (watch, argument) = (Watch::new(), || recording.argument(T::SINGLE, len));
+        let (newest, older, added) = (argument(), self.weight.map(|_| argument()), adds.then(argument));
+        let mut next: Option<Array<T>> = None;
         for filter in &self.filters {
-            let mut to = compute.array(len)?;
-            filter(&recorder, 1, Source::Array(&next), Target::Array(&mut to), &watch)?;
-            next = Arc::new(to);
+            let mut to = stage.array(len)?;
+            let from = next.as_ref().map_or_else(|| array_of(&newest), Ok)?;
+            filter(&recorder, 1, Source::Array(from), Target::Array(&mut to), &watch)?;
+            next = Some(to);
         }
-        let source = added.as_ref().map(|added| Operand::Array(&**added)).or(number.map(Operand::Scalar));
-        let mut to = compute.array(len)?;
-        match (self.weight.zip(older.as_ref()), source) {
-            (Some((weight, older)), source) => {
-                compute.copy(Source::Array(older), Target::Array(&mut to), &watch)?;
-                arithmetic.advance(&next, weight, source, &mut to, &watch)?;
-            }
-            (None, Some(source)) => {
-                let expansion = Expansion::new([&[len], &[len]]).ok_or_else(|| internal("Arrays of one length."))?;
-                arithmetic.binary(Binary::Add, [Operand::Array(&next), source], &expansion, &mut to, &watch)?;
-            }
-            (None, None) => return Err(internal("A sweep of filters alone as a step.")),
+        let mut next = next.ok_or_else(|| Error::Internal("A sweep without a filter.".into()))?;
+        let added_array = added.as_ref().map(array_of).transpose()?;
+        let source = added_array.map(Operand::Array).or(number.map(Operand::Scalar));
+        if let Some((weight, older)) = self.weight.zip(older.as_ref()) {
+            let mut to = stage.loaded(Source::Array(array_of(older)?), &watch)?;
+            Arithmetic::advance(stage.arithmetic(), &next, weight, source, &mut to, &watch)?;
+            next = to;
+        } else if let Some(source) = source {
+            let mut to = stage.array(len)?;
+            stage.sum([Operand::Array(&next), source], &mut to, &watch)?;
+            next = to;
         }
         // What was the newest is the older one then, and what is added stays.
-        let results = [Some(Arc::new(to)), older.and(Some(newest)), added].into_iter().flatten();
-        let outputs = results.map(|result| recording.value(&T::numbers(result))).collect::<Result<Vec<_>, _>>()?;
+        let results = [Some(T::numbers(Arc::new(next))), older.and(Some(newest)), added].into_iter().flatten();
+        let outputs = results.map(|result| recording.value(&result)).collect::<Result<Vec<_>, _>>()?;
         let (program, known) = recording.finish()?;
         let shape = Shape { states: outputs.len(), records: 0, until: false };
-        let is_many = self.states.saturating_mul(self.every) >= MANY;
-        (if is_many { Step::new } else { Step::of_singles })(site.engine(), program, known, outputs, shape)
+        Step::new(engine, program, known, outputs, shape)
+    }
+
+    /// One thing after the other.
+    fn filter_by_filter(&self, stage: &Stage, data: Data<T>, watch: &Watch) -> Result<(), Error> {
+        let Data { from, older, source, mut to, older_to } = data;
+        let len = from.len();
+        let mut older = older.map(|older| stage.loaded(older, watch)).transpose()?;
+        let source = match source {
+            None => None,
+            Some(Addend::Scalar(value)) => Some(Ready::Scalar(value)),
+            Some(Addend::Elements(Source::Array(array))) => Some(Ready::Given(array)),
+            Some(Addend::Elements(elements)) => Some(Ready::Own(stage.loaded(elements, watch)?)),
+        };
+        let adds = self.weight.is_some() || source.is_some();
+        // A sweep that is one filter and nothing else goes with others in one call.
+        let (sweeps, at_once) = if self.filters.len() == 1 && !adds { (1, self.every) } else { (self.every, 1) };
+        // The state, and the level before it: what has not been computed yet is what came in. And what may be written
+        // to.
+        let (mut newest, mut spare): (Option<Array<T>>, Vec<Array<T>>) = (None, Vec::new());
+        let mut stored = false;
+        for state in 0..self.states {
+            for sweep in 0..sweeps {
+                let mark = watch.mark();
+                // Where no level before it is asked for, the state gives way to what comes of it.
+                let mut step = if self.weight.is_none() { newest.take() } else { None };
+                for (number, filter) in self.filters.iter().enumerate() {
+                    let samples = step.as_ref().or(newest.as_ref());
+                    let samples = samples.map_or(Ok(from), |samples| stage.source(samples))?;
+                    // The last one of all may write where the result goes.
+                    stored = !adds && self.states == 1 && sweep + 1 == sweeps && number + 1 == self.filters.len();
+                    if stored {
+                        filter(stage.engine, at_once, samples, again(&mut to), watch)?;
+                        break;
+                    }
+                    let mut next = spare.pop().map_or_else(|| stage.array(len), Ok)?;
+                    filter(stage.engine, at_once, samples, stage.target(&mut next)?, watch)?;
+                    spare.extend(step.replace(next));
+                }
+                let Some(step) = step.filter(|_| !stored) else { break };
+                let source = source.as_ref().map(Ready::operand);
+                newest = Some(match (self.weight, source) {
+                    (Some(weight), source) => {
+                        let mut next = older.take().map_or_else(|| stage.loaded(from, watch), Ok)?;
+                        Arithmetic::advance(stage.arithmetic(), &step, weight, source, &mut next, watch)?;
+                        older = newest;
+                        spare.push(step);
+                        next
+                    }
+                    (None, Some(source)) => {
+                        let mut next = spare.pop().map_or_else(|| stage.array(len), Ok)?;
+                        stage.sum([Operand::Array(&step), source], &mut next, watch)?;
+                        spare.push(step);
+                        next
+                    }
+                    (None, None) => step,
+                });
+                if adds {
+                    watch.rewind(mark);
+                    watch.count(len);
+                }
+            }
+            if !stored {
+                let result = newest.as_ref().map_or(Ok(from), |newest| stage.source(newest))?;
+                stage.store(result, &mut to, state, watch)?;
+            }
+        }
+        match older_to {
+            Some(mut older_to) => {
+                let level = older.as_ref().map_or(Ok(from), |older| stage.source(older))?;
+                stage.store(level, &mut older_to, 0, watch)
+            }
+            None => Ok(()),
+        }
     }
 }
 
-/// So many sweeps of two levels, which an engine does at once.
-fn swept_at_once<T: Number>(
-    site: &Site,
-    (joint, weight, sweeps): (&dyn TwoLevels<T>, T, usize),
-    levels: Vec<Arc<Array<T>>>,
-    watch: &Watch,
-) -> Result<Vec<Arc<Array<T>>>, Error> {
-    // They are written over: what somebody else has stays as it is.
-    let own = |mut level: Arc<Array<T>>| match Array::alone(&mut level).is_ok() {
-        true => Ok(level),
-        false => copied(site, Source::Array(&level), watch),
-    };
-    let own = levels.into_iter().map(own).collect::<Result<Vec<_>, Error>>()?;
-    let own: Vec<_> = own.into_iter().filter_map(Arc::into_inner).collect();
-    let mut own = <[Array<T>; 2]>::try_from(own).map_err(|_| Error::Internal("Other than two time levels.".into()))?;
-    joint.sweep(site.engine(), sweeps, weight, &mut own, watch)?;
-    Ok(own.map(Arc::new).into())
+/// The array behind numbers of this class.
+fn array_of<T: Number>(numbers: &Numbers) -> Result<&Array<T>, Error> {
+    let array = T::of_numbers(numbers).map(|array| &**array);
+    array.ok_or_else(|| Error::Internal("A sweep in another class than its arrays.".into()))
 }
 
 /// A target, for one of several writes to it.
@@ -271,42 +325,79 @@ fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
     }
 }
 
-/// What is given, as an array of the site.
-fn loaded<T: Number>(site: &Site, given: Given<T>, watch: &Watch) -> Result<Arc<Array<T>>, Error> {
-    match given {
-        Given::Held(array) => Ok(array),
-        Given::Host(samples) => copied(site, Source::Host(samples), watch),
-    }
-}
-
-/// A copy, in an array of the site.
-fn copied<T: Number>(site: &Site, from: Source<T>, watch: &Watch) -> Result<Arc<Array<T>>, Error> {
-    let mut array = T::compute(site.engine()).array(from.len())?;
-    let mark = watch.mark();
-    T::compute(site.filters()).copy(from, site.target(&mut array)?, watch)?;
-    watch.rewind(mark);
-    Ok(Arc::new(array))
-}
-
-/// Copies an array to where a state goes: the first one, the next one behind it, and so on.
-fn store<T: Number>(
-    site: &Site,
-    from: Source<T>,
-    to: &mut Target<T>,
-    state: usize,
-    watch: &Watch,
-) -> Result<(), Error> {
-    let (engine, len) = (site.filters(), from.len());
-    let mark = watch.mark();
-    match to {
-        Target::Host(results) => {
-            let place = &mut results[state * len..(state + 1) * len];
-            T::compute(engine).copy(from, Target::Host(place), watch)?;
+impl<'e> Stage<'e> {
+    fn array<T: Real>(&self, len: usize) -> Result<Array<T>, Error>
+    where
+        dyn Engine: Compute<T>,
+    {
+        match &self.cpu {
+            Some(cpu) => Compute::<T>::array(cpu as &(dyn Engine + 'static), len),
+            None => Compute::<T>::array(self.engine, len),
         }
-        Target::Array(array) if array.len() == len => T::compute(engine).copy(from, Target::Array(array), watch)?,
-        Target::Array(array) => T::arithmetic(engine).put(from, &Places::run(state * len, len), array, watch)?,
     }
-    // Of all that is copied nothing is an update.
-    watch.rewind(mark);
-    Ok(())
+
+    /// What computes on the arrays beside the filters.
+    fn arithmetic(&self) -> &(dyn Engine + 'static) {
+        self.cpu.as_ref().map_or(self.engine, |cpu| cpu)
+    }
+
+    /// An array for a filter to read.
+    fn source<'a, T: Real>(&self, array: &'a Array<T>) -> Result<Source<'a, T>, Error> {
+        Ok(if self.cpu.is_some() { Source::Host(array.held::<Pooled<T>>()?) } else { Source::Array(array) })
+    }
+
+    /// An array for a filter to write.
+    fn target<'a, T: Real>(&self, array: &'a mut Array<T>) -> Result<Target<'a, T>, Error> {
+        Ok(if self.cpu.is_some() { Target::Host(array.held_mut::<Pooled<T>>()?) } else { Target::Array(array) })
+    }
+
+    /// The sum of two operands, one of which is an array.
+    fn sum<T: Real>(&self, operands: [Operand<T>; 2], to: &mut Array<T>, watch: &Watch) -> Result<(), Error>
+    where
+        dyn Engine: Arithmetic<T>,
+    {
+        let sizes = operands.map(|operand| match operand {
+            Operand::Array(array) => [array.len(), 1],
+            Operand::Scalar(_) => [1, 1],
+        });
+        let expansion = Expansion::new(sizes.each_ref().map(|size| &size[..]));
+        let expansion = expansion.ok_or_else(|| Error::Internal("Two arrays of different sizes in a sweep.".into()))?;
+        Arithmetic::binary(self.arithmetic(), Binary::Add, operands, &expansion, to, watch)
+    }
+
+    /// A copy of an array, here.
+    fn loaded<T: Real>(&self, from: Source<T>, watch: &Watch) -> Result<Array<T>, Error>
+    where
+        dyn Engine: Compute<T>,
+    {
+        let mut array = self.array(from.len())?;
+        let mark = watch.mark();
+        Compute::copy(self.engine, from, self.target(&mut array)?, watch)?;
+        watch.rewind(mark);
+        Ok(array)
+    }
+
+    /// Copies an array to where a state goes: the first one, the next one behind it, and so on.
+    fn store<T: Real>(&self, from: Source<T>, to: &mut Target<T>, state: usize, watch: &Watch) -> Result<(), Error>
+    where
+        dyn Engine: Compute<T> + Arithmetic<T>,
+    {
+        let len = from.len();
+        let mark = watch.mark();
+        match to {
+            Target::Host(results) => {
+                let place = &mut results[state * len..(state + 1) * len];
+                Compute::copy(self.engine, from, Target::Host(place), watch)?;
+            }
+            Target::Array(array) if array.len() == len => {
+                Compute::copy(self.engine, from, Target::Array(array), watch)?;
+            }
+            Target::Array(array) => {
+                Arithmetic::put(self.engine, from, &Places::run(state * len, len), array, watch)?;
+            }
+        }
+        // Of all that is copied nothing is an update.
+        watch.rewind(mark);
+        Ok(())
+    }
 }

@@ -17,13 +17,13 @@ use common::{CHILD, Mode, StandIn, child, selection, within};
 use libtest_mimic::{Arguments, Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda, Team};
-use stencil_mex::scheme::{self, Addend, Data, Given, Scheme, TwoLevels};
+use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
 use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term};
 use stencil_mex::stencil::{
     Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter, Lines,
     Reduction, Reference, Source, Stencil, Taps, Target, Unary,
 };
-use stencil_mex::steps::{Run, Shape, Site, Step};
+use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
 const OUT_OF_MEMORY: i32 = 2;
@@ -297,7 +297,7 @@ fn steps_of_a_program() -> Result<(), Error> {
         let run = Run { steps: 4, before: 0, every: 2, check: 1, values: None };
         let mut ran = None;
         counting(4 * len, |watch| {
-            ran = Some(step.run(&Site::of(engine), vec![array.into()], &run, watch)?);
+            ran = Some(step.run(engine, vec![array.into()], &run, watch)?);
             Ok(())
         })?;
         let Some(Numbers::Double(last)) = ran.and_then(|mut ran| ran.states.pop()) else {
@@ -335,9 +335,9 @@ fn scheme_on(cuda: &Cuda, lines: Lines, filters: usize, with_source: bool, sweep
         let filters: Vec<_> = (0..filters).map(|_| filter()).collect();
         let scheme = Scheme { filters, joint, weight: Some(-0.5), states: STATES, every: sweeps };
         let data = Data {
-            from: Given::Host(&samples),
-            older: Some(Given::Host(&older[len..])),
-            source: with_source.then(|| Addend::Elements(Given::Host(&added[2 * len..]))),
+            from: Source::Host(&samples),
+            older: Some(Source::Host(&older[len..])),
+            source: with_source.then(|| Addend::Elements(Source::Host(&added[2 * len..]))),
             to,
             older_to: None,
         };

@@ -11,7 +11,6 @@ use super::store::{Home, Numbers, StoredArray};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Reply};
-use crate::scheme::Given;
 use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
 use crate::watch::Watch;
 
@@ -30,7 +29,7 @@ pub(super) enum Input<'a, T: Real> {
     /// One that is held.
     Held(Home, Arc<Array<T>>),
     /// The host's, on the GPU with this ordinal.
-    Gpu(usize, Arc<Array<T>>),
+    Gpu(usize, Array<T>),
 }
 
 /// The parts of complex numbers. Of real ones there is the first alone.
@@ -134,19 +133,12 @@ impl<'a, T: Real> Input<'a, T> {
 }
 
 impl<T: Real> Input<'_, T> {
-    /// The array, where that is one of an engine's.
-    pub(super) fn held(&self) -> Option<Arc<Array<T>>> {
+    /// Its elements, for an engine.
+    pub(super) fn source(&self) -> Source<'_, T> {
         match self {
-            Input::Host(_) => None,
-            Input::Held(_, array) | Input::Gpu(_, array) => Some(array.clone()),
-        }
-    }
-
-    /// Its elements.
-    pub(super) fn given(&self) -> Given<'_, T> {
-        match self {
-            Input::Host(values) => Given::Host(values),
-            Input::Held(_, array) | Input::Gpu(_, array) => Given::Held(array.clone()),
+            Input::Host(values) => Source::Host(values),
+            Input::Held(_, array) => Source::Array(array),
+            Input::Gpu(_, array) => Source::Array(array),
         }
     }
 
@@ -222,7 +214,7 @@ impl<'a> AnyInput<'a> {
                 // Whatever came of it: the host's memory is not read any more when the call ends.
                 let over = Cuda::open(Some(ordinal))?.settle();
                 converted.and(over)?;
-                Ok(Input::Gpu(ordinal, Arc::new(singles)))
+                Ok(Input::Gpu(ordinal, singles))
             }
         }
     }
@@ -254,7 +246,7 @@ fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T
 /// An array of the host's on a GPU, of the class of `T`.
 fn on_gpu<'a, T: Real>(gpu: &OnGpu) -> Result<Input<'a, T>, Error> {
     let ordinal = Cuda::device_at(gpu.address())?;
-    Ok(Input::Gpu(ordinal, Arc::new(borrowed(ordinal, gpu.address(), gpu.dims().iter().product())?)))
+    Ok(Input::Gpu(ordinal, borrowed(ordinal, gpu.address(), gpu.dims().iter().product())?))
 }
 
 /// What [`input`] gives, or an array of the host's on a GPU.

@@ -7,8 +7,8 @@ use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
 use super::{options, windows};
 use crate::mex::{Argument, Error, Numeric, Reply};
-use crate::scheme::{self, Addend, Data, Filter, Scheme, TwoLevels};
-use crate::stencil::{Arithmetic, Array, Compute, Engine, Real, Source};
+use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
+use crate::stencil::{Arithmetic, Array, Compute, Engine, Real};
 use crate::steps::Number;
 
 /// `Previous`, `Weight`, `Source` and `Every`, as far as a call has them.
@@ -174,23 +174,16 @@ impl<'a> Levels<'a> {
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
-        let held = samples.held();
-        let internal = |text: &str| crate::stencil::Error::Internal(text.into());
         samples.reply_all(selection, wanted, effort, work, move |engine, from, to, watch| {
             let mut to = to.into_iter();
             let (Some(first), older_to) = (to.next(), to.next()) else {
-                return Err(internal("A call without an output."));
+                return Err(crate::stencil::Error::Internal("A call without an output.".into()));
             };
             let source = source.as_ref().map(|source| match source {
                 Added::Scalar(value) => Addend::Scalar(*value),
-                Added::Elements(input) => Addend::Elements(input.given()),
+                Added::Elements(input) => Addend::Elements(input.source()),
             });
-            let older = previous.as_ref().map(Input::given);
-            let from = match (from, held) {
-                (Source::Host(samples), _) => scheme::Given::Host(samples),
-                (Source::Array(_), Some(array)) => scheme::Given::Held(array),
-                (Source::Array(_), None) => return Err(internal("An array that nobody holds.")),
-            };
+            let older = previous.as_ref().map(Input::source);
             scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
         })
     }

@@ -11,7 +11,6 @@
 mod record;
 mod run;
 mod single;
-mod site;
 
 use std::sync::Arc;
 
@@ -19,7 +18,6 @@ use crate::stencil::program::{Filtering, Numbers};
 use crate::stencil::{Arithmetic, Array, Compute, Convolution, Derivative, Engine, Real};
 pub use record::{Recorder, Recording};
 pub use run::{Ran, Run, Shape, Step};
-pub use site::Site;
 
 /// A class that engines compute in, as programs see it.
 pub trait Number: Real {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Number;
 use super::single::{self, alone};
-use super::{Number, Site};
 use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Target};
 use crate::watch::Watch;
@@ -105,31 +105,6 @@ impl Step {
             Some(limits) => Plan::new(&program, &outputs, limits),
             None => Plan::of_singles(&program, &outputs),
         };
-        Step::planned(engine, plan, (program, known), (outputs, shape))
-    }
-
-    /// As [`Step::new`], where each operation is run by the engine's own method: nothing is compiled.
-    ///
-    /// # Errors
-    /// Those of the engine, for the places that it holds.
-    pub fn of_singles(
-        engine: &(dyn Engine + 'static),
-        program: impl Into<Arc<Program>>,
-        known: Vec<Option<Numbers>>,
-        outputs: Vec<Value>,
-        shape: Shape,
-    ) -> Result<Step, Error> {
-        let program = program.into();
-        let plan = Plan::of_singles(&program, &outputs);
-        Step::planned(engine, plan, (program, known), (outputs, shape))
-    }
-
-    fn planned(
-        engine: &(dyn Engine + 'static),
-        plan: Plan,
-        (program, known): (Arc<Program>, Vec<Option<Numbers>>),
-        (outputs, shape): (Vec<Value>, Shape),
-    ) -> Result<Step, Error> {
         let ready = |stage: Stage| -> Result<Ready, Error> {
             Ok(match stage {
                 Stage::Single(value) => Ready::Single(value, held_places(engine, program.node(value))?),
@@ -174,9 +149,14 @@ impl Step {
     /// # Errors
     /// Those of the engine; [`Error::Internal`] for other arguments than the step was recorded with, and for results that
     /// are none of these where there is a second step.
-    pub fn run(&mut self, site: &Site, states: Vec<Numbers>, run: &Run, watch: &Watch) -> Result<Ran, Error> {
+    pub fn run(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        states: Vec<Numbers>,
+        run: &Run,
+        watch: &Watch,
+    ) -> Result<Ran, Error> {
         self.check(&states, run)?;
-        let engine = site.engine();
         let nodes = self.program.nodes().len();
         let mut buffers = Buffers { results: vec![None; nodes], spare: Vec::new() };
         let kept = run.kept().unwrap_or(0);
@@ -192,7 +172,7 @@ impl Step {
             let values = values_of(engine, run, done, watch)?;
             self.take(states.drain(..).chain(values), &mut buffers.results);
             for (stage, over) in self.stages.iter_mut().zip(&self.over) {
-                run_stage(site, (&self.program, over), stage, &mut buffers, watch)?;
+                run_stage(engine, (&self.program, over), stage, &mut buffers, watch)?;
             }
             done += 1;
             let missing = || Error::Internal("A step without its result.".into());
@@ -374,13 +354,12 @@ impl Buffers {
 }
 
 fn run_stage(
-    site: &Site,
+    engine: &(dyn Engine + 'static),
     (program, over): (&Program, &[Value]),
     stage: &mut Ready,
     buffers: &mut Buffers,
     watch: &Watch,
 ) -> Result<(), Error> {
-    let engine = site.engine();
     // Steps are counted, and not what they are made of.
     let mark = watch.mark();
     match stage {
@@ -392,7 +371,7 @@ fn run_stage(
             let begun = changed.and_then(|of| Buffers::alone(&mut buffers.results[of.0]));
             let begins = begun.is_some();
             let mut room = begun.map_or_else(|| buffers.room(engine, node), Ok)?;
-            single::compute(site, (node, places.as_ref()), &buffers.results, (&mut room, begins), watch)?;
+            single::compute(engine, (node, places.as_ref()), &buffers.results, (&mut room, begins), watch)?;
             buffers.results[value.0] = Some(room);
         }
         Ready::Kernel { inputs, outputs, kernel } => {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Number, Site};
+use super::Number;
 use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value};
-use crate::stencil::{Array, Compute, Error, Operand, Places, Source, Target};
+use crate::stencil::{Array, Compute, Engine, Error, Operand, Places, Source, Target};
 use crate::watch::Watch;
 
 /// What has been computed so far, by value.
@@ -35,21 +35,21 @@ pub(super) fn changed(operation: &Operation) -> Option<Value> {
 /// Computes what a node gives; where the engine holds a list of its places, by that. Where the target `begins` as what is
 /// [changed], that is in it already.
 pub(super) fn compute(
-    site: &Site,
+    engine: &(dyn Engine + 'static),
     (node, places): (&Node, Option<&Places>),
     results: &Results,
     (to, begins): (&mut Numbers, bool),
     watch: &Watch,
 ) -> Result<(), Error> {
     if node.single {
-        in_class::<f32>(site, (node, places), results, (to, begins), watch)
+        in_class::<f32>(engine, (node, places), results, (to, begins), watch)
     } else {
-        in_class::<f64>(site, (node, places), results, (to, begins), watch)
+        in_class::<f64>(engine, (node, places), results, (to, begins), watch)
     }
 }
 
 fn in_class<T: Number>(
-    site: &Site,
+    engine: &(dyn Engine + 'static),
     (node, held): (&Node, Option<&Places>),
     results: &Results,
     (to, begins): (&mut Numbers, bool),
@@ -58,7 +58,6 @@ fn in_class<T: Number>(
 where
     T::Other: Number,
 {
-    let engine = site.engine();
     let arithmetic = T::arithmetic(engine);
     let of = |value: &Value| array::<T>(results, *value);
     let to = alone::<T>(to)?;
@@ -82,7 +81,7 @@ where
             };
             arithmetic.binary(*op, [operand(&terms[0])?, operand(&terms[1])?], expansion, to, watch)
         }
-        Operation::Filter(filter, value) => filtered::<T>(site, filter, results, *value, to, watch),
+        Operation::Filter(filter, value) => filtered::<T>(engine, filter, results, *value, to, watch),
         Operation::Pick(places, value) => arithmetic.pick(of(value)?, held.unwrap_or(places), Target::Array(to), watch),
         Operation::Put(places, [from, _]) => arithmetic.put(Source::Array(of(from)?), places, to, watch),
         Operation::Reduce(op, first, second, size) => {
@@ -93,7 +92,7 @@ where
 }
 
 fn filtered<T: Number>(
-    site: &Site,
+    engine: &(dyn Engine + 'static),
     filter: &Filtering,
     results: &Results,
     of: Value,
@@ -104,23 +103,22 @@ fn filtered<T: Number>(
     fn same<A: 'static, B: 'static>(to: &mut Array<A>) -> Result<&mut Array<B>, Error> {
         (to as &mut dyn std::any::Any).downcast_mut().ok_or_else(missing)
     }
-    let engine = site.filters();
-    let doubles = || site.source(&**array::<f64>(results, of)?);
-    let singles = || site.source(&**array::<f32>(results, of)?);
+    let doubles = || array::<f64>(results, of).map(|array| Source::Array(array));
+    let singles = || array::<f32>(results, of).map(|array| Source::Array(array));
     match filter {
-        Filtering::Stencil(what) => engine.stencil(what, doubles()?, site.target(same::<T, f64>(to)?)?, watch),
+        Filtering::Stencil(what) => engine.stencil(what, doubles()?, same::<T, f64>(to)?.into(), watch),
         Filtering::Derivative(what) => {
-            Compute::<f64>::derivative(engine, what, doubles()?, site.target(same::<T, f64>(to)?)?, watch)
+            Compute::<f64>::derivative(engine, what, doubles()?, same::<T, f64>(to)?.into(), watch)
         }
         Filtering::SingleDerivative(what) => {
-            Compute::<f32>::derivative(engine, what, singles()?, site.target(same::<T, f32>(to)?)?, watch)
+            Compute::<f32>::derivative(engine, what, singles()?, same::<T, f32>(to)?.into(), watch)
         }
         Filtering::Convolution(what) => {
-            Compute::<f64>::convolution(engine, what, doubles()?, site.target(same::<T, f64>(to)?)?, watch)
+            Compute::<f64>::convolution(engine, what, doubles()?, same::<T, f64>(to)?.into(), watch)
         }
         Filtering::SingleConvolution(what) => {
-            Compute::<f32>::convolution(engine, what, singles()?, site.target(same::<T, f32>(to)?)?, watch)
+            Compute::<f32>::convolution(engine, what, singles()?, same::<T, f32>(to)?.into(), watch)
         }
-        Filtering::Shift(what) => T::arithmetic(site.engine()).shift(what, array::<T>(results, of)?, to, watch),
+        Filtering::Shift(what) => T::arithmetic(engine).shift(what, array::<T>(results, of)?, to, watch),
     }
 }

@@ -7,7 +7,7 @@ use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
     Reference, Section, Shift, Sides, Stencil, Taps, Unary,
 };
-use stencil_mex::steps::{Run, Shape, Site, Step};
+use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
 use super::arithmetic::BINARY;
@@ -335,7 +335,7 @@ fn run(
     let shape = Shape { states: outputs.len(), records: 0, until: false };
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
     let run = Run { steps: 2, before: 0, every: 0, check: 1, values: None };
-    let ran = step.run(&Site::of(engine), states, &run, &Watch::new()).map_err(told)?;
+    let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
     ran.states.iter().map(|result| bits_of(engine, result)).collect()
 }
 

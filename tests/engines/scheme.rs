@@ -1,13 +1,11 @@
 //! Sweeps of several filters, of two time levels, with a source; and the states on the way.
 
-use std::sync::Arc;
-
 use proptest::prelude::*;
 use stencil_mex::cuda::Cuda;
-use stencil_mex::scheme::{Addend, Data, Filter, Given, Scheme, TwoLevels};
+use stencil_mex::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use stencil_mex::stencil::{
-    Arithmetic, Boundary, Compute, Convolution, Ends, Error, Lines, Real, Reference, Sides, Source, Stencil, Taps,
-    Target,
+    Arithmetic, Array, Boundary, Compute, Convolution, Ends, Error, Lines, Real, Reference, Sides, Source, Stencil,
+    Taps, Target,
 };
 use stencil_mex::steps;
 use stencil_mex::watch::Watch;
@@ -166,18 +164,17 @@ impl<T: Number> Whole<T> {
         let (len, poison) = (self.samples.len(), T::from_f64(POISON));
         let blank = [self.states * len, if self.older.is_some() { len } else { 0 }];
         let mut results = blank.map(|len| vec![poison; len]);
-        let given = |numbers: &[T]| array_with(engine, numbers).map(Arc::new).map_err(text);
-        let room = |len: usize| array_with(engine, &vec![poison; len]).map_err(text);
+        let given = |numbers: &[T]| -> Result<Array<T>, String> { array_with(engine, numbers).map_err(text) };
         if on_host {
             let [states, older] = &mut results;
             let source = match &self.added {
                 Added::Nothing => None,
                 Added::Number(number) => Some(Addend::Scalar(*number)),
-                Added::Numbers(numbers) => Some(Addend::Elements(Given::Host(numbers))),
+                Added::Numbers(numbers) => Some(Addend::Elements(Source::Host(numbers))),
             };
             let data = Data {
-                from: Given::Host(&self.samples),
-                older: self.older.as_ref().map(|(older, _)| Given::Host(&older[..])),
+                from: Source::Host(&self.samples),
+                older: self.older.as_ref().map(|(older, _)| Source::Host(&older[..])),
                 source,
                 to: Target::Host(states),
                 older_to: self.older.as_ref().map(|_| Target::Host(older)),
@@ -190,25 +187,23 @@ impl<T: Number> Whole<T> {
                 Added::Numbers(numbers) => Some(given(numbers)?),
                 _ => None,
             };
-            let [mut states, mut older_to] = [room(blank[0])?, room(blank[1])?];
+            let [mut states, mut older_to] = [given(&results[0])?, given(&results[1])?];
             let source = match (&self.added, &numbers) {
-                (_, Some(numbers)) => Some(Addend::Elements(Given::Held(numbers.clone()))),
+                (_, Some(numbers)) => Some(Addend::Elements(Source::Array(numbers))),
                 (Added::Number(number), _) => Some(Addend::Scalar(*number)),
                 _ => None,
             };
             let data = Data {
-                from: Given::Held(samples.clone()),
-                older: older.clone().map(Given::Held),
+                from: Source::Array(&samples),
+                older: older.as_ref().map(Source::Array),
                 source,
                 to: Target::Array(&mut states),
                 older_to: older.as_ref().map(|_| Target::Array(&mut older_to)),
             };
             scheme.run(engine, data, watch).map_err(text)?;
             // What was given is as it was.
-            let of_older = self.older.as_ref().map(|(older, _)| older);
-            let of_numbers = if let Added::Numbers(numbers) = &self.added { Some(numbers) } else { None };
             for (array, was) in
-                [(Some(&samples), Some(&self.samples)), (older.as_ref(), of_older), (numbers.as_ref(), of_numbers)]
+                [(Some(&samples), Some(&self.samples)), (older.as_ref(), self.older.as_ref().map(|(older, _)| older))]
             {
                 if let (Some(array), Some(was)) = (array, was) {
                     let is = contents(engine, array).map_err(text)?;

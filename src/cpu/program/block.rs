@@ -13,7 +13,10 @@ use crate::stencil::{Boundary, Ends, Real};
 pub(super) const BLOCK: usize = 512;
 
 /// Samples that are gathered at a time for a filter.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 9;
+
+/// From so many elements on a line has its ends by themselves, so that what lies inside is nowhere copied.
+const LONG: usize = 32;
 
 /// Elements that lie one behind the other, in one line or in some whole ones and parts of others.
 pub(super) struct Block {
@@ -181,31 +184,16 @@ impl<'a> Frame<'a> {
     ) {
         match chain {
             Chain::Entries(entries) => {
-                let [rows, columns, _] = axes.map(|axis| axis.extent);
-                let mut at = 0;
-                while at < entries.len() {
-                    let count = match entries.len() - at {
-                        AT_ONCE.. => AT_ONCE,
-                        4.. => 4,
-                        2.. => 2,
-                        _ => 1,
+                let mut windows = windows(axes);
+                let mut rest = &entries[..];
+                while !rest.is_empty() {
+                    rest = match rest.len() {
+                        AT_ONCE.. => self.entries::<T, AT_ONCE>(input, axes, (&mut windows, rest), block, spare, to),
+                        5.. => self.entries::<T, 5>(input, axes, (&mut windows, rest), block, spare, to),
+                        3.. => self.entries::<T, 3>(input, axes, (&mut windows, rest), block, spare, to),
+                        2 => self.entries::<T, 2>(input, axes, (&mut windows, rest), block, spare, to),
+                        _ => self.entries::<T, 1>(input, axes, (&mut windows, rest), block, spare, to),
                     };
-                    let (mut rest, mut samples): (&mut [Vec<T>], [&[T]; AT_ONCE]) = (&mut *spare, [&[]; AT_ONCE]);
-                    for (i, sample) in samples[..count].iter_mut().enumerate() {
-                        let number = at + i;
-                        let window = [number % rows, number / rows % columns, number / (rows * columns)];
-                        let Some((own, others)) = rest.split_first_mut() else { break };
-                        *sample = self.sample(input, axes, window, block, &mut own[..block.len]);
-                        rest = others;
-                    }
-                    let entries = &entries[at..at + count];
-                    match count {
-                        AT_ONCE => self.entries::<T, AT_ONCE>(&samples, entries, to),
-                        4 => self.entries::<T, 4>(&samples, entries, to),
-                        2 => self.entries::<T, 2>(&samples, entries, to),
-                        _ => self.entries::<T, 1>(&samples, entries, to),
-                    }
-                    at += count;
                 }
             }
             Chain::Sample => {
@@ -226,10 +214,65 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn entries<T: Class, const N: usize>(&self, samples: &[&[T]], entries: &[f64], to: &mut [T]) {
-        let samples = std::array::from_fn(|i| samples[i]);
-        let entries = std::array::from_fn(|i| T::from_f64(entries[i]));
-        simd::run(self.instructions, Entries::<T, N> { samples, entries, to });
+    /// The next few entries of a chain, over a block; gives those behind them.
+    fn entries<'e, T: Class, const N: usize>(
+        &self,
+        input: &[T],
+        axes: &[Axis; 3],
+        (windows, entries): (&mut impl Iterator<Item = [usize; 3]>, &'e [f64]),
+        block: &Block,
+        spare: &mut [Vec<T>],
+        to: &mut [T],
+    ) -> &'e [f64] {
+        let windows: [_; N] = std::array::from_fn(|_| windows.next().unwrap_or_default());
+        let (own, behind) = entries.split_at(N);
+        let entries = std::array::from_fn(|i| T::from_f64(own[i]));
+        if self.domain[0] < LONG {
+            let mut spare = spare.iter_mut();
+            let samples = windows.map(|window| match spare.next() {
+                Some(own) => self.sample(input, axes, window, block, &mut own[..block.len]),
+                None => &[],
+            });
+            simd::run(self.instructions, Entries::<T, N> { samples, entries, to });
+            return behind;
+        }
+        let along = axes.iter().find(|axis| axis.dim == Some(0));
+        let ends = along.map_or(Ends::default(), |axis| axis.ends);
+        let [before, after] = along.map_or([0; 2], |axis| [axis.before, axis.extent - 1 - axis.before]);
+        for line in &block.lines {
+            let found = windows.map(|window| self.find::<T>(axes, window, line));
+            let range = &line.range;
+            let high = range.end.min(self.domain[0].saturating_sub(after)).max(range.start);
+            let low = before.clamp(range.start, high);
+            for part in [low..high, range.start..low, high..range.end].into_iter().filter(|part| !part.is_empty()) {
+                let mut spare = spare.iter_mut();
+                let samples = found.each_ref().map(|found| match (found, spare.next()) {
+                    (Sample::Line { start, shift }, _) if part.start == low && low < high => {
+                        &input[(start + low).wrapping_add_signed(*shift)..][..part.len()]
+                    }
+                    (_, Some(own)) => {
+                        let own = &mut own[..part.len()];
+                        own.iter_mut()
+                            .zip(part.clone())
+                            .for_each(|(own, at)| *own = self.value(input, found, &ends, at));
+                        &*own
+                    }
+                    (_, None) => &[],
+                });
+                let to = &mut to[line.at..][part.start - range.start..part.end - range.start];
+                simd::run(self.instructions, Entries::<T, N> { samples, entries, to });
+            }
+        }
+        behind
+    }
+
+    /// The sample of one element of a line.
+    fn value<T: Real>(&self, input: &[T], found: &Sample<T>, ends: &Ends<f64>, at: usize) -> T {
+        let sample_at = |shift: isize| ends.sample_at(at as isize + shift, self.domain[0]);
+        match *found {
+            Sample::Line { start, shift } => sample_at(shift).map_or_else(T::from_f64, |at| input[start + at]),
+            Sample::Constant { constant, shift } => sample_at(shift).map_or_else(T::from_f64, |_| constant),
+        }
     }
 
     /// The samples under one entry of a window: a part of the input as it lies, or copied to `own`.
@@ -300,6 +343,12 @@ impl<'a> Frame<'a> {
         }
         Sample::Line { start: start * self.domain[0], shift }
     }
+}
+
+/// The places of a window, the first dimension fastest.
+fn windows(axes: &[Axis; 3]) -> impl Iterator<Item = [usize; 3]> {
+    let [rows, columns, _] = axes.map(|axis| axis.extent);
+    (0..).map(move |number| [number % rows, number / rows % columns, number / (rows * columns)])
 }
 
 /// The constants beyond the ends of a line of so many elements, where there are such, of values from the place `first` on.

@@ -8,7 +8,7 @@ use super::operands::home_of;
 use super::{held, value};
 use crate::mex::{Argument, Effort, Error, Reply, Value};
 use crate::stencil;
-use crate::steps::{Run, Shape, Site};
+use crate::steps::{Run, Shape};
 
 /// A whole number from 0; `what` is what errors call it.
 fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
@@ -108,7 +108,7 @@ pub(super) fn run<'a>(
     Ok(home.choose()?.held_all(true, home.effort(effort), move |engine, home, watch| {
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let mut step = compiled.step.lock().unwrap_or_else(PoisonError::into_inner);
-        let ran = step.run(&Site::of(engine), states, &run, watch)?;
+        let ran = step.run(engine, states, &run, watch)?;
         let told = [ran.steps as f64, f64::from(u8::from(ran.ended))];
         let told = super::run::upload(engine, &told, watch)?;
         let mut results = compiled.results(ran, &run).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
