@@ -152,7 +152,7 @@ where
         let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
         if let Some((joint, weight)) = joint {
             self.at_once(&stage, (&**joint, weight), data, watch)
-        } else if adds && is_long && stage.cpu.is_none() && engine.limits().is_some() {
+        } else if adds && is_long && stage.cpu.is_none() && engine.sweeps_in_kernels() {
             self.in_kernels(&stage, data, watch)
         } else {
             self.filter_by_filter(&stage, data, watch)

@@ -9,6 +9,8 @@
 mod block;
 mod loops;
 
+use std::sync::{Mutex, PoisonError};
+
 use super::simd::{Instructions, Lanes};
 use super::tasks;
 use crate::host::SharedOutput;
@@ -53,6 +55,8 @@ struct Loop {
     action: Action,
     single: bool,
     to: usize,
+    /// The output that it writes instead, where nobody reads the buffer.
+    output: Option<usize>,
 }
 
 /// A kernel that is ready to run.
@@ -60,10 +64,12 @@ struct Ready {
     instructions: Instructions,
     kernel: Kernel,
     loops: Vec<Loop>,
-    /// Of each output, where its elements are when the loops are over.
-    results: Vec<Place>,
+    /// Of each output that no loop writes, where its elements are when the loops are over.
+    results: Vec<(usize, Place)>,
     /// The buffers in double and in single.
     buffers: [usize; 2],
+    /// Those of threads that have none at the moment.
+    spare: Mutex<Vec<Buffers>>,
     /// The multiply-adds of an element, roughly.
     work: usize,
 }
@@ -93,14 +99,16 @@ pub(super) fn prepare(instructions: Instructions, kernel: &Kernel) -> Result<Box
             },
         };
         let count = &mut buffers[usize::from(part.single)];
-        loops.push(Loop { action, single: part.single, to: *count });
+        loops.push(Loop { action, single: part.single, to: *count, output: None });
         places.push(Place::Buffer(*count));
         *count += 1;
     }
-    let results = kernel.outputs.iter().map(|&(_, part)| places[part].clone()).collect();
+    let results = kernel.outputs.iter().map(|&(_, part)| places[part].clone()).enumerate().collect();
     let work = loops.iter().map(|one| one.action.work()).sum();
-    let mut ready = Ready { instructions, kernel: kernel.clone(), loops, results, buffers, work };
+    let spare = Mutex::default();
+    let mut ready = Ready { instructions, kernel: kernel.clone(), loops, results, buffers, spare, work };
     ready.share_buffers();
+    ready.write_outputs();
     Ok(Box::new(ready))
 }
 
@@ -140,7 +148,7 @@ impl Ready {
                 }
             }
         }
-        for ((_, part), place) in self.kernel.outputs.iter().zip(&self.results) {
+        for ((_, part), (_, place)) in self.kernel.outputs.iter().zip(&self.results) {
             if let Place::Buffer(buffer) = place {
                 last[class(self.kernel.parts[*part].single)][*buffer] = usize::MAX;
             }
@@ -172,12 +180,38 @@ impl Ready {
                 free[own].push(name);
             }
         }
-        for ((_, part), place) in self.kernel.outputs.iter().zip(&mut self.results) {
+        for ((_, part), (_, place)) in self.kernel.outputs.iter().zip(&mut self.results) {
             if let Place::Buffer(buffer) = place {
                 *buffer = names[class(self.kernel.parts[*part].single)][*buffer];
             }
         }
         self.buffers = counts;
+    }
+}
+
+impl Ready {
+    /// Has loops write what becomes an output there, where no loop behind them reads it.
+    fn write_outputs(&mut self) {
+        let (loops, kernel) = (&mut self.loops, &self.kernel);
+        let part_of = |output: usize| kernel.outputs[output].1;
+        self.results.retain(|&(output, ref place)| {
+            let Place::Buffer(buffer) = *place else { return true };
+            let single = kernel.parts[part_of(output)].single;
+            if kernel.outputs.iter().filter(|&&(_, part)| part == part_of(output)).count() > 1 {
+                return true;
+            }
+            let Some(at) = loops.iter().rposition(|one| one.single == single && one.to == buffer) else { return true };
+            let reads = |one: &mut Loop| {
+                let of_operands = one.single != matches!(one.action, Action::Convert(_));
+                let is_it = |place: &mut Place| matches!(place, Place::Buffer(of) if *of == buffer);
+                of_operands == single && one.action.places().into_iter().any(is_it)
+            };
+            if loops[at + 1..].iter_mut().any(reads) {
+                return true;
+            }
+            loops[at].output = Some(output);
+            false
+        });
     }
 }
 
@@ -208,6 +242,9 @@ trait Class: Lanes {
     fn of_arrays<'a>(arrays: &Arrays<'a>, number: usize) -> &'a [Self];
 
     fn buffers(buffers: &mut Buffers) -> &mut Vec<Vec<Self>>;
+
+    /// The output, if it is of this class.
+    fn of_output<'o, 'a>(output: &'o Output<'a>) -> Option<&'o SharedOutput<'a, Self>>;
 }
 
 impl Class for f64 {
@@ -218,6 +255,10 @@ impl Class for f64 {
     fn buffers(buffers: &mut Buffers) -> &mut Vec<Vec<f64>> {
         &mut buffers.doubles
     }
+
+    fn of_output<'o, 'a>(output: &'o Output<'a>) -> Option<&'o SharedOutput<'a, f64>> {
+        if let Output::Double(output) = output { Some(output) } else { None }
+    }
 }
 
 impl Class for f32 {
@@ -227,6 +268,10 @@ impl Class for f32 {
 
     fn buffers(buffers: &mut Buffers) -> &mut Vec<Vec<f32>> {
         &mut buffers.singles
+    }
+
+    fn of_output<'o, 'a>(output: &'o Output<'a>) -> Option<&'o SharedOutput<'a, f32>> {
+        if let Output::Single(output) = output { Some(output) } else { None }
     }
 }
 
@@ -256,21 +301,28 @@ impl Prepared for Ready {
         let threads = tasks::threads(elements.saturating_mul(self.work));
         let frame = Frame::new(&self.kernel.domain, arrays, self.instructions);
         let task = elements.div_ceil(TASKS_OF_A_THREAD * threads).next_multiple_of(BLOCK).min(TASK);
-        tasks::run(elements.div_ceil(task), threads, 1, watch, |number, buffers: &mut Buffers, progress| {
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks::run(elements.div_ceil(task), threads, 1, watch, |number, _: &mut (), progress| {
+            let mut buffers = spare().pop().unwrap_or_default();
             buffers.make(self.buffers);
             for block in frame.blocks(number * task..((number + 1) * task).min(elements)) {
                 for one in &self.loops {
-                    if one.single {
-                        frame.run::<f32>(one, &block, buffers)
-                    } else {
-                        frame.run::<f64>(one, &block, buffers)
+                    let output = one.output.map(|output| &outputs[output]);
+                    // SAFETY: no other task has these elements.
+                    unsafe {
+                        if one.single {
+                            frame.run::<f32>(one, &block, &mut buffers, output)
+                        } else {
+                            frame.run::<f64>(one, &block, &mut buffers, output)
+                        }
                     }
                 }
-                for (output, place) in outputs.iter().zip(&self.results) {
-                    // SAFETY: no other task has these elements.
-                    unsafe { give(&frame, output, place, &block, buffers) };
+                for (output, place) in &self.results {
+                    // SAFETY: as above.
+                    unsafe { give(&frame, &outputs[*output], place, &block, &mut buffers) };
                 }
             }
+            spare().push(buffers);
             Ok(progress.step(0)?)
         })
     }

@@ -164,6 +164,10 @@ impl Engine for Cuda {
         operators::stencil(self, what, from, to, watch)
     }
 
+    fn sweeps_in_kernels(&self) -> bool {
+        true
+    }
+
     fn joins_levels(&self, what: &Stencil) -> bool {
         LevelsKernel::new(what, 0.0).is_some()
     }

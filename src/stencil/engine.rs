@@ -54,6 +54,11 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
         Err(Error::Internal(format!("The engine {} has no kernels of programs.", self.name())))
     }
 
+    /// Whether many sweeps that are more than filters take less time as steps of a program than one thing after the other.
+    fn sweeps_in_kernels(&self) -> bool {
+        false
+    }
+
     /// Sweeps of a stencil along lines.
     fn stencil(&self, stencil: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error>;
 

@@ -458,9 +458,18 @@ fn every_boundary(engine: &AnyEngine) -> Outcome {
     let corners = [each, [each[0], open, each[2]], [open, each[1], open]];
     let boundaries = alike.into_iter().map(|boundary| [boundary.into(); 3]).chain(corners).map(Sides::from);
     for (number, boundary) in boundaries.enumerate() {
-        for dims in
-            [[1, 1, 1], [1, 3, 1], [4, 1, 3], [1, 1, 5], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [600, 2, 1]]
-        {
+        for dims in [
+            [1, 1, 1],
+            [1, 3, 1],
+            [4, 1, 3],
+            [1, 1, 5],
+            [2, 3, 1],
+            [3, 2, 4],
+            [40, 9, 1],
+            [17, 40, 2],
+            [130, 5, 2],
+            [600, 2, 1],
+        ] {
             for size in [[9, 1, 1], [1, 7, 1], [5, 4, 1], [3, 3, 3], [2, 1, 4]] {
                 let len = dims.iter().product();
                 let make = || {
@@ -484,7 +493,7 @@ fn every_boundary(engine: &AnyEngine) -> Outcome {
 fn every_shift(engine: &AnyEngine) -> Outcome {
     let boundaries = [Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
     for (number, boundary) in boundaries.into_iter().enumerate() {
-        for dims in [[1, 1, 1], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [600, 2, 1]] {
+        for dims in [[1, 1, 1], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [130, 5, 2], [600, 2, 1]] {
             for offsets in [[1, 0, 0], [-1, 2, 0], [0, -3, 1], [7, -9, 3], [-41, 0, -5]] {
                 let (len, shift) = (dims.iter().product(), Shift { size: dims, offsets, boundaries: [boundary; 3] });
                 let make = || {

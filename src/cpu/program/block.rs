@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::arithmetic::{ConvertPiece, elementwise};
 use super::super::simd::{self, Instructions};
 use super::loops::{Difference, Entries, MultiplyAdd, Pair};
-use super::{Action, Arrays, Class, Loop, Place};
+use super::{Action, Arrays, Class, Loop, Output, Place};
 use crate::stencil::program::{Axis, Chain, MOST_DIMS, View};
 use crate::stencil::{Boundary, Ends, Real};
 
@@ -15,8 +15,9 @@ pub(super) const BLOCK: usize = 512;
 /// Samples that are gathered at a time for a filter.
 const AT_ONCE: usize = 9;
 
-/// From so many elements on a line has its ends by themselves, so that what lies inside is nowhere copied.
-const LONG: usize = 32;
+/// From so many elements on a line has its ends by themselves, so that what lies inside is nowhere copied. Of shorter ones
+/// several go together.
+const LONG: usize = 96;
 
 /// Elements that lie one behind the other, in one line or in some whole ones and parts of others.
 pub(super) struct Block {
@@ -118,13 +119,20 @@ impl<'a> Frame<'a> {
         to.copy_from_slice(self.slice(place, block, buffers));
     }
 
-    /// Does a loop over a block.
-    pub(super) fn run<T: Class>(&self, one: &Loop, block: &Block, all: &mut Buffers)
+    /// Does a loop over a block, to its buffer or to an output of its class.
+    ///
+    /// # Safety
+    /// Nobody else has the block's elements of the output.
+    pub(super) unsafe fn run<T: Class>(&self, one: &Loop, block: &Block, all: &mut Buffers, output: Option<&Output>)
     where
         T::Other: Class,
     {
         let mut buffer = std::mem::take(&mut T::buffers(all)[one.to]);
-        let to = &mut buffer[..block.len];
+        let to = match output.and_then(T::of_output) {
+            // SAFETY: as the caller says.
+            Some(output) => unsafe { output.places(block.start..block.start + block.len) },
+            None => &mut buffer[..block.len],
+        };
         let instructions = self.instructions;
         match &one.action {
             Action::Load(input, view) => self.load(T::of_arrays(&self.arrays, *input), view, block, to),
