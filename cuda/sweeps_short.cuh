@@ -80,7 +80,8 @@ __device__ __forceinline__ void sweep_short_lines(const SweepsArgument<T>& launc
     int holder[SAMPLES];
 #pragma unroll
     for (int k = 0; k < SAMPLES; ++k) {
-        int from = place + k - RADIUS;
+        // A thread without an element has a place behind the line.
+        int from = used ? place + k - RADIUS : 0;
         const bool before = from < 0;
         if (before)
             from = outside[from + RADIUS];

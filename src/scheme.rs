@@ -120,7 +120,7 @@ impl<T> Ready<'_, T> {
 }
 
 /// From so many sweeps on a call has them in kernels of their own: of fewer, cutting a program takes longer than it saves.
-const MANY: usize = 16;
+const MANY: usize = 8;
 
 impl<T: Number> Scheme<'_, T>
 where
