@@ -5,6 +5,9 @@ use super::emitter::Emitter;
 use super::shape::Place;
 use crate::stencil::Boundary;
 
+/// The threads of a warp: neighbours along the first dimension.
+const WARP: i64 = 32;
+
 impl Emitter<'_> {
     fn extent(&mut self, d: usize) -> Register {
         let extent = self.shape.domain[d] as i64;
@@ -74,19 +77,28 @@ impl Emitter<'_> {
         self.code.line(&format!("@{when} bra {label}"));
     }
 
-    /// Goes to `edge` where not all that a thread reads and writes lies inside.
+    /// Goes to `edge` where not all that a thread reads and writes lies inside; along the first dimension, that a warp does:
+    /// if some of its threads went there, it would take both ways.
     pub(super) fn branch_unless_inside(&mut self, own: &Place, edge: &str) {
         let mut outside: Option<Register> = None;
         for d in 0..self.shape.domain.len() {
             let [low, high] = self.reach[d];
             let high = if d == 1 { high + self.shape.rows as i64 - 1 } else { high };
             let index = own.index(d).clone();
+            let is_along_warps = d == 0 && (!self.shape.flat || self.shape.domain.len() == 1);
+            let [first, last] = match is_along_warps {
+                true => {
+                    let last = self.code.of(Kind::Long, "or.b64", &[&index, &(WARP - 1).to_string()]);
+                    [self.code.of(Kind::Long, "and.b64", &[&index, &(-WARP).to_string()]), last]
+                }
+                false => [index.clone(), index],
+            };
             let mut whens = Vec::new();
             if low < 0 {
-                whens.push(self.code.of(Kind::Predicate, "setp.lt.s64", &[&index, &(-low).to_string()]));
+                whens.push(self.code.of(Kind::Predicate, "setp.lt.s64", &[&first, &(-low).to_string()]));
             }
             if high > 0 {
-                let last = self.code.of(Kind::Long, "add.s64", &[&index, &high.to_string()]);
+                let last = self.code.of(Kind::Long, "add.s64", &[&last, &high.to_string()]);
                 let extent = self.extent(d);
                 whens.push(self.code.of(Kind::Predicate, "setp.ge.s64", &[&last, &extent]));
             }
