@@ -3,7 +3,8 @@
 % US is the time of a sweep in microseconds. BYTES are those that a sweep moves for an element if each filter, level and
 % sum is a launch of its own, which reads each of its inputs once and writes its output once. SHARE is the bandwidth of
 % these bytes over that of a copy of as many elements (u + 0, a call for each copy). It may be a little above 1 where
-% every launch does one step, as the calls of the copies take time, too. Well above 1 a launch does several sweeps.
+% every launch does one step, as the calls of the copies take time, too. Well above 1 a launch does several of these, or
+% several sweeps.
 %
 % solver ()           the backend that a call without options uses, 10^8 elements
 % solver (BACKEND, N) 'auto', 'cuda' or 'cpu', and another number
