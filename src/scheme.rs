@@ -4,9 +4,9 @@
 //! Whatever an engine can do to an array that it holds makes a sweep, one thing after the other: a filter, a step of
 //! two time levels, a sum. So every filter has all of this at once, and no engine knows of it. (But where one does many
 //! sweeps of two levels at once, they are left to it.) Many sweeps that are more than filters are recorded once, and run as
-//! a [step of a solver](crate::steps) is: one kernel has the last filter and all that follows it. Arrays lie where the engine computes while they are swept. Where
-//! it has no room for those of a call on the host's arrays, they lie in the host's memory: each filter goes over them
-//! from there to there, and the CPU does the rest, with the same bits.
+//! a [step of a solver](crate::steps) is: one kernel has the last filter and all that follows it. Arrays lie where the
+//! engine computes while they are swept. Where it has no room for those of a call on the host's arrays, they lie in the
+//! host's memory: each filter goes over them from there to there, and the CPU does the rest, with the same bits.
 
 use std::sync::Arc;
 

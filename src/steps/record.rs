@@ -494,7 +494,7 @@ where
         let from = self.recording.value_of(from)?;
         if matches!(self.recording.content(to)?, Content::Nothing) {
             // All of it is written before it is read.
-            Arithmetic::fill(self, T::default(), to, watch)?;
+            self.record(to, Operation::Fill(0.0))?;
         }
         let into = self.recording.value_of(to)?;
         self.record(to, Operation::Put(Arc::new(places.clone()), [from, into]))

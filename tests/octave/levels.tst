@@ -125,6 +125,37 @@
 %! ## Without a source nothing is added: a zero keeps its sign.
 %! assert (1 / S (-0, -1, "Previous", -0, "Weight", 1), Inf);
 
+%!test # many sweeps, of which a GPU makes kernels, have the bits of a few and a few
+%! B = rand (4, 5, 3, 2) - 0.5;
+%! cases = {S, x, {k1}, {"Boundary", "mirror"}
+%!          S, x, {{k1, k2}}, {"Boundary", {1, "replicate"}}
+%!          S, X, {k2}, {"Dim", 2}
+%!          S, single(V), {ones(1, 6) / 7}, {"Dim", 3, "Boundary", "circular"}
+%!          C, X, {k2 * k1}, {"Boundary", {"symmetric", {0.5, -1}}}
+%!          C, single(X), {{k1, k2 * k1}}, {}
+%!          C, X, {rand(13) / 169}, {"Boundary", 0.25}
+%!          C, V, {rand(3, 2, 3) / 18}, {"Boundary", "mirror"}
+%!          C, B, {rand(3, 3, 3) / 27}, {"Boundary", "circular"}};
+%! for row = cases.'
+%!   [f, u, filter, options] = row{:};
+%!   for extra = {{"Weight", -0.5}, {"Weight", -0.5, "Source", u / 8}, {"Source", 0.125}, {"Source", u / 8}}
+%!     call = @(u, v, n, varargin) f (u, filter{1}, options{:}, extra{1}{:}, "Iterations", n, varargin{:});
+%!     if (strcmp (extra{1}{1}, "Weight"))
+%!       call = @(u, v, n, varargin) f (u, filter{1}, options{:}, "Previous", v, extra{1}{:}, "Iterations", n, varargin{:});
+%!       [a, b] = call (u, -u, 5);
+%!       [a, b] = call (a, b, 6);
+%!       [c, d] = call (u, -u, 11);
+%!       assert (d, b);
+%!     else
+%!       a = call (call (u, [], 5), [], 6);
+%!       c = call (u, [], 11);
+%!     endif
+%!     assert (c, a);
+%!     states = call (u, -u, 12, "Every", 3);
+%!     assert (states(numel (u)+1:2*numel (u)), call (u, -u, 6)(:).');
+%!   endfor
+%! endfor
+
 %!test # without sweeps both levels come back
 %! [u, v] = S (x, k1, "Previous", x.^2, "Weight", 3, "Source", 1, "Iterations", 0);
 %! assert (u, x); assert (v, x.^2);
