@@ -42,12 +42,13 @@ const MOST_CALLS: usize = 500;
 /// them.)
 const WORTH_TIMING: f64 = 1.0 / GROWTH as f64;
 
-/// Of so many small calls, one after the other, the last one gets an event: to record one takes a third as long as to
-/// launch a kernel.
+/// Of so many calls, one after the other, the last one gets an event: to record one takes a third as long as to launch a
+/// kernel, and between two kernels it holds the device up (by 2 us on an H100).
 const CALLS_AN_EVENT: usize = 16;
 
-/// Up to this part of a batch a call is small.
-const SMALL: f64 = 1e-3;
+/// Calls that share an event are no more than this part of a batch together: so whoever waits for the first of those under
+/// way waits for little.
+const BATCHES_AN_EVENT: f64 = 0.25;
 
 /// The most calls that an error names.
 const NAMED: usize = 5;
@@ -76,8 +77,6 @@ struct State {
     sent: Vec<(u64, Vec<u8>)>,
     /// Events for calls to come.
     events: Vec<Event>,
-    /// The last calls, that have none.
-    without_event: usize,
 }
 
 /// What a call has put on the stream.
@@ -173,14 +172,15 @@ impl Queue {
         let mut state = lock(&self.state);
         let learns = beginning.0.as_ref().and(load.pace).map(|(pace, units)| (pace.clone(), units));
         let batches = load.batches();
-        let is_last = learns.is_some() || batches > SMALL || state.without_event + 1 == CALLS_AN_EVENT;
+        let without_event = state.calls.iter().rev().take_while(|call| call.end.is_none());
+        let (calls, together) = without_event.fold((1, batches), |(n, sum), call| (n + 1, sum + call.batches));
+        let is_last = learns.is_some() || calls >= CALLS_AN_EVENT || together > BATCHES_AN_EVENT;
         // Asked for in any case: what is on the stream counts as put there.
         let stream = self.stream();
         let end = if is_last { Some(state.event(stream)?) } else { None };
         if let Some(end) = &end {
             end.record(stream)?;
         }
-        state.without_event = if is_last { 0 } else { state.without_event + 1 };
         state.batches += batches;
         let sent = std::mem::take(&mut state.sent);
         state.calls.push_back(Call { name: load.name, begin: beginning.0, end, batches, learns, _sent: sent });
@@ -221,7 +221,6 @@ impl Queue {
         while !state.calls.is_empty() {
             state.retire()?;
         }
-        state.without_event = 0;
         self.over(&mut state, put);
         Ok(())
     }
@@ -242,7 +241,6 @@ impl Queue {
         if let Some(put) = self.not_waited_for() {
             self.stream.settle();
             state.calls.clear();
-            state.without_event = 0;
             state.batches = 0.0;
             self.over(state, put);
         }
