@@ -875,8 +875,8 @@ fn reach_devices() -> Outcome {
     unsafe {
         let far = result::malloc_sync(8 * THREADS).map_err(text)?;
         result::memcpy_htod_sync(far, &numbers).map_err(text)?;
-        // A small copy may be under way when that returns, and nothing on the other device orders it.
-        sys::cuCtxSynchronize().result().map_err(text)?;
+        // A small copy may be under way when that returns, and neither another device nor a stream waits for it.
+        result::ctx::synchronize().map_err(text)?;
         let there = load(&ptx).map_err(text)?;
         for access in [true, false] {
             let loaded = Loaded::new(&ptx)?;
@@ -885,6 +885,7 @@ fn reach_devices() -> Outcome {
             }
             let near = result::malloc_sync(8 * THREADS).map_err(text)?;
             result::memcpy_htod_sync(near, &numbers).map_err(text)?;
+            result::ctx::synchronize().map_err(text)?;
             let launched = loaded.launch("copies", (1, 1, 1), (THREADS as u32, 1, 1), &mut [far, near, near, near]);
             expect("launched", launched, 0)?;
             expect("ended", loaded.wait(), if access { 0 } else { ILLEGAL_ADDRESS })?;
