@@ -144,14 +144,14 @@ where
         let arrays = 3 + older + usize::from(matches!(data.source, Some(Addend::Elements(_))));
         let on_host = matches!(data.from, Source::Host(_));
         let stage = Stage { engine, cpu: (on_host && !Compute::<T>::has_room(engine, arrays, len)?).then(Cpu::new) };
-        let joint = self.joint.as_ref().zip(self.weight).filter(|(joint, _)| {
+        let joint = self.joint.as_ref().zip(self.weight.zip(data.older)).filter(|(joint, _)| {
             let alone = self.filters.len() == 1 && data.source.is_none() && stage.cpu.is_none();
             alone && self.every > 0 && joint.joins(engine)
         });
         let adds = self.weight.is_some() || data.source.is_some();
         let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
-        if let Some((joint, weight)) = joint {
-            self.at_once(&stage, (&**joint, weight), data, watch)
+        if let Some((joint, older)) = joint {
+            self.at_once(&stage, &**joint, older, data, watch)
         } else if adds && is_long && stage.cpu.is_none() && engine.sweeps_in_kernels() {
             self.in_kernels(&stage, data, watch)
         } else {
@@ -163,12 +163,12 @@ where
     fn at_once(
         &self,
         stage: &Stage,
-        (joint, weight): (&dyn TwoLevels<T>, T),
+        joint: &dyn TwoLevels<T>,
+        (weight, older): (T, Source<T>),
         data: Data<T>,
         watch: &Watch,
     ) -> Result<(), Error> {
-        let Data { from, older, mut to, older_to, .. } = data;
-        let older = older.unwrap_or(from);
+        let Data { from, mut to, older_to, .. } = data;
         let mut levels = [stage.loaded(from, watch)?, stage.loaded(older, watch)?];
         for state in 0..self.states {
             joint.sweep(stage.engine, self.every, weight, &mut levels, watch)?;

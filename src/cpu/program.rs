@@ -107,8 +107,8 @@ pub(super) fn prepare(instructions: Instructions, kernel: &Kernel) -> Result<Box
     let work = loops.iter().map(|one| one.action.work()).sum();
     let spare = Mutex::default();
     let mut ready = Ready { instructions, kernel: kernel.clone(), loops, results, buffers, spare, work };
-    ready.share_buffers();
     ready.write_outputs();
+    ready.share_buffers();
     Ok(Box::new(ready))
 }
 
@@ -134,23 +134,52 @@ impl Action {
     }
 }
 
+impl Loop {
+    /// Whether what it reads from buffers is in single.
+    fn reads_singles(&self) -> bool {
+        self.single != matches!(self.action, Action::Convert(_))
+    }
+}
+
 impl Ready {
+    /// Has loops write what becomes one output there, where no other loop reads it. Each has a buffer of its own yet.
+    fn write_outputs(&mut self) {
+        let Ready { kernel, loops, results, .. } = self;
+        results.retain(|&(output, ref place)| {
+            let Place::Buffer(buffer) = *place else { return true };
+            let (_, part) = kernel.outputs[output];
+            let single = kernel.parts[part].single;
+            let is_read = loops.iter_mut().any(|one| {
+                let is_it = |place: &mut Place| matches!(place, Place::Buffer(of) if *of == buffer);
+                one.reads_singles() == single && one.action.places().into_iter().any(is_it)
+            });
+            let is_one = kernel.outputs.iter().filter(|(_, of)| *of == part).count() == 1;
+            let own = loops.iter_mut().find(|one| one.single == single && one.to == buffer);
+            match own.filter(|_| is_one && !is_read) {
+                Some(own) => own.output = Some(output),
+                None => return true,
+            }
+            false
+        });
+    }
+
     /// Gives a buffer that nobody reads any more to the next loop that writes: fewer stay in the cache.
     fn share_buffers(&mut self) {
         let class = |single: bool| usize::from(single);
         let mut last: [Vec<usize>; 2] = self.buffers.map(|count| vec![0; count]);
         for (at, one) in self.loops.iter_mut().enumerate() {
             last[class(one.single)][one.to] = at;
-            let of_operands = class(one.single != matches!(one.action, Action::Convert(_)));
+            let of_operands = class(one.reads_singles());
             for place in one.action.places() {
                 if let Place::Buffer(buffer) = place {
                     last[of_operands][*buffer] = at;
                 }
             }
         }
-        for ((_, part), (_, place)) in self.kernel.outputs.iter().zip(&self.results) {
+        for (output, place) in &self.results {
             if let Place::Buffer(buffer) = place {
-                last[class(self.kernel.parts[*part].single)][*buffer] = usize::MAX;
+                let (_, part) = self.kernel.outputs[*output];
+                last[class(self.kernel.parts[part].single)][*buffer] = usize::MAX;
             }
         }
         let mut names: [Vec<usize>; 2] = self.buffers.map(|count| vec![0; count]);
@@ -165,7 +194,7 @@ impl Ready {
             names[own][one.to] = name;
             let written = one.to;
             one.to = name;
-            let of_operands = class(one.single != matches!(one.action, Action::Convert(_)));
+            let of_operands = class(one.reads_singles());
             let mut over: Vec<usize> = Vec::new();
             for place in one.action.places() {
                 if let Place::Buffer(buffer) = place {
@@ -180,38 +209,13 @@ impl Ready {
                 free[own].push(name);
             }
         }
-        for ((_, part), (_, place)) in self.kernel.outputs.iter().zip(&mut self.results) {
+        for (output, place) in &mut self.results {
             if let Place::Buffer(buffer) = place {
-                *buffer = names[class(self.kernel.parts[*part].single)][*buffer];
+                let (_, part) = self.kernel.outputs[*output];
+                *buffer = names[class(self.kernel.parts[part].single)][*buffer];
             }
         }
         self.buffers = counts;
-    }
-}
-
-impl Ready {
-    /// Has loops write what becomes an output there, where no loop behind them reads it.
-    fn write_outputs(&mut self) {
-        let (loops, kernel) = (&mut self.loops, &self.kernel);
-        let part_of = |output: usize| kernel.outputs[output].1;
-        self.results.retain(|&(output, ref place)| {
-            let Place::Buffer(buffer) = *place else { return true };
-            let single = kernel.parts[part_of(output)].single;
-            if kernel.outputs.iter().filter(|&&(_, part)| part == part_of(output)).count() > 1 {
-                return true;
-            }
-            let Some(at) = loops.iter().rposition(|one| one.single == single && one.to == buffer) else { return true };
-            let reads = |one: &mut Loop| {
-                let of_operands = one.single != matches!(one.action, Action::Convert(_));
-                let is_it = |place: &mut Place| matches!(place, Place::Buffer(of) if *of == buffer);
-                of_operands == single && one.action.places().into_iter().any(is_it)
-            };
-            if loops[at + 1..].iter_mut().any(reads) {
-                return true;
-            }
-            loops[at].output = Some(output);
-            false
-        });
     }
 }
 
