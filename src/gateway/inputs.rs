@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::backend::Selection;
 use super::calls;
 use super::fastest::Work;
-use super::reply;
+use super::reply::{self, Engines};
 use super::store::{Home, Numbers, StoredArray};
 use crate::cuda::Cuda;
 use crate::memory::{self, OutOfMemory};
@@ -31,6 +31,10 @@ pub(super) enum Input<'a, T: Real> {
     /// The host's, on the GPU with this ordinal.
     Gpu(usize, Array<T>),
 }
+
+/// What a call does with its engine, a source and its targets. Boxed, so that [`Input::reply_all`] is compiled once a class.
+pub(super) type RunOn<'a, T> =
+    Box<dyn FnOnce(&Engines, Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error> + Send + 'a>;
 
 /// The parts of complex numbers. Of real ones there is the first alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,16 +69,15 @@ impl<'a, T: Real> Input<'a, T> {
         dims: &[usize],
         effort: Effort,
         work: Work,
-        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+        run: impl FnOnce(&Engines, Source<T>, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
         Numbers: From<Array<T>>,
         dyn Engine: Compute<T>,
     {
-        self.reply_all(selection, &[dims], effort, work, move |engine, from, to, watch| {
-            run(engine, from, reply::only(to)?, watch)
-        })
+        let run: RunOn<'a, T> = Box::new(move |engine, from, to, watch| run(engine, from, reply::only(to)?, watch));
+        self.reply_all(selection, &[dims], effort, work, run)
     }
 
     /// The reply of a call that returns several arrays: see [`reply`](Self::reply).
@@ -84,9 +87,7 @@ impl<'a, T: Real> Input<'a, T> {
         dims: &[&[usize]],
         effort: Effort,
         work: Work,
-        run: impl FnOnce(&(dyn Engine + 'static), Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error>
-        + Send
-        + 'a,
+        run: RunOn<'a, T>,
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
@@ -95,7 +96,7 @@ impl<'a, T: Real> Input<'a, T> {
     {
         match self {
             Input::Host(values) => {
-                let run = move |engine: &(dyn Engine + 'static), outputs: Vec<&mut [T]>, watch: &Watch| {
+                let run = move |engine: &Engines, outputs: Vec<&mut [T]>, watch: &Watch| {
                     run(engine, Source::Host(&values), outputs.into_iter().map(Target::Host).collect(), watch)
                 };
                 selection.choose(work)?.reply_all(dims, effort, run)
@@ -103,21 +104,21 @@ impl<'a, T: Real> Input<'a, T> {
             Input::Held(home, array) => {
                 selection.agrees(home)?;
                 let dims: Vec<_> = dims.iter().map(|dims| dims.to_vec()).collect();
-                let run = move |engine: &(dyn Engine + 'static), home, watch: &Watch| {
+                let run = move |engine: &Engines, home, watch: &Watch| {
                     let outputs = dims.iter().map(|dims| Compute::<T>::array(engine, dims.iter().product()));
                     let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
                     run(engine, Source::Array(&array), outputs.iter_mut().map(Target::Array).collect(), watch)?;
                     let held = |(dims, output): (_, Array<T>)| StoredArray::new(home, dims, output);
                     Ok(dims.into_iter().zip(outputs).map(held).collect())
                 };
-                Ok(home.choose()?.with_note(selection.note(home)).held_all(true, home.effort(effort), run))
+                Ok(home.choose()?.with_note(selection.note(home)).held_all(true, home.effort(effort), Box::new(run)))
             }
             Input::Gpu(ordinal, array) => {
                 let home = Home::Cuda(ordinal);
                 selection.agrees_with_gpu(home)?;
                 let chosen = home.choose()?.with_note(selection.note(home));
                 let lens: Vec<usize> = dims.iter().map(|dims| dims.iter().product()).collect();
-                let run = move |engine: &(dyn Engine + 'static), addresses: &[u64], watch: &Watch| {
+                let run = move |engine: &Engines, addresses: &[u64], watch: &Watch| {
                     let outputs = addresses.iter().zip(lens).map(|(&address, len)| borrowed(ordinal, address, len));
                     let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
                     let to = outputs.iter_mut().map(Target::Array).collect();

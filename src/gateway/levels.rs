@@ -2,7 +2,7 @@
 
 use super::backend::Selection;
 use super::fastest::Work;
-use super::inputs::{self, AnyInput, Input};
+use super::inputs::{self, AnyInput, Input, RunOn};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
 use super::{options, windows};
@@ -174,7 +174,7 @@ impl<'a> Levels<'a> {
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
-        samples.reply_all(selection, wanted, effort, work, move |engine, from, to, watch| {
+        let run: RunOn<T> = Box::new(move |engine, from, to, watch| {
             let mut to = to.into_iter();
             let (Some(first), older_to) = (to.next(), to.next()) else {
                 return Err(crate::stencil::Error::Internal("A call without an output.".into()));
@@ -185,7 +185,8 @@ impl<'a> Levels<'a> {
             });
             let older = previous.as_ref().map(Input::source);
             scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
-        })
+        });
+        samples.reply_all(selection, wanted, effort, work, run)
     }
 }
 

@@ -12,9 +12,21 @@ use super::store::{Home, StoredArray};
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, Team};
 use crate::memory;
-use crate::mex::{Class, Effort, Error, Numeric, Output, Reply};
+use crate::mex::{Class, Effort, Error, Fill, Numeric, Output, Reply};
 use crate::stencil::{self, Engine};
 use crate::watch::Watch;
+
+pub(super) type Engines = dyn Engine + 'static;
+
+/// The bytes of a call's outputs.
+type Outputs<'a> = Vec<&'a mut [u8]>;
+
+/// What a call does with its engine to fill its outputs. Boxed, here and in what follows: so what surrounds it is compiled
+/// once, and not for each call of each class.
+type RunBytes<'a> = Box<dyn FnOnce(&Engines, Outputs, &Watch) -> Result<(), stencil::Error> + Send + 'a>;
+
+/// What a call does with its engine to make arrays that are kept.
+type MakeHeld<'a> = Box<dyn FnOnce(&Engines, Home, &Watch) -> Result<Vec<StoredArray>, stencil::Error> + Send + 'a>;
 
 /// An engine, and what the user should hear about the choice.
 pub(super) struct Chosen {
@@ -74,9 +86,10 @@ impl Chosen {
         self,
         dims: &[usize],
         effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
+        run: impl FnOnce(&Engines, &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error> {
-        self.reply_all(&[dims], effort, |engine, outputs, watch| run(engine, only(outputs)?, watch))
+        let run = move |engine: &Engines, outputs: Outputs, watch: &Watch| run(engine, T::elements(only(outputs)?), watch);
+        self.reply_bytes(T::CLASS, &[dims], effort, Box::new(run))
     }
 
     /// The reply of a call that returns several arrays of these dimensions: see [`reply`](Self::reply).
@@ -87,20 +100,35 @@ impl Chosen {
         self,
         dims: &[&[usize]],
         effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Vec<&mut [T]>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+        run: impl FnOnce(&Engines, Vec<&mut [T]>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+    ) -> Result<Reply<'a>, Error> {
+        let run = move |engine: &Engines, outputs: Outputs, watch: &Watch| {
+            run(engine, outputs.into_iter().map(T::elements).collect(), watch)
+        };
+        self.reply_bytes(T::CLASS, dims, effort, Box::new(run))
+    }
+
+    /// What [`reply`](Self::reply) does for every class and every `run`, compiled once.
+    fn reply_bytes<'a>(
+        self,
+        class: Class,
+        dims: &[&[usize]],
+        effort: Effort,
+        run: RunBytes<'a>,
     ) -> Result<Reply<'a>, Error> {
         let dims = owned(dims)?;
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let call = calls::begin();
         // A call inside another one shares the machine with it: its time says nothing about the engine.
         let stopwatch = self.stopwatch.filter(|_| !call.is_nested());
-        let fill = T::fill(move |outputs, watch| {
+        let fill = move |outputs: Outputs, watch: &Watch| {
             let run = || run(&*self.engine, outputs, watch);
             Ok(call.work(|| match stopwatch {
                 Some(stopwatch) => stopwatch.time(run),
                 None => run(),
             })?)
-        });
+        };
+        let fill = Fill::new(class, Box::new(fill));
         Ok(Reply { warnings, note: self.note, output: Output::Arrays { dims, complex: false, fill, effort } })
     }
 
@@ -113,7 +141,7 @@ impl Chosen {
         self,
         dims: &[&[usize]],
         effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), &[u64], &Watch) -> Result<(), Error> + Send + 'a,
+        run: impl FnOnce(&Engines, &[u64], &Watch) -> Result<(), Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error> {
         let dims = owned(dims)?;
         let call = calls::begin();
@@ -127,18 +155,13 @@ impl Chosen {
         self,
         object: bool,
         effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
+        run: impl FnOnce(&Engines, Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
-        self.held_all(object, effort, |engine, home, watch| Ok(vec![run(engine, home, watch)?]))
+        self.held_all(object, effort, Box::new(|engine, home, watch| Ok(vec![run(engine, home, watch)?])))
     }
 
     /// The reply of a call that keeps several arrays: see [`held`](Self::held).
-    pub(super) fn held_all<'a>(
-        self,
-        object: bool,
-        effort: Effort,
-        run: impl FnOnce(&(dyn Engine + 'static), Home, &Watch) -> Result<Vec<StoredArray>, stencil::Error> + Send + 'a,
-    ) -> Reply<'a> {
+    pub(super) fn held_all<'a>(self, object: bool, effort: Effort, run: MakeHeld<'a>) -> Reply<'a> {
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let (call, note) = (calls::begin(), self.note);
         let make = move |watch: &Watch| {

@@ -19,22 +19,25 @@ pub struct Fill<'a> {
     pub(super) fill: FillBytes<'a>,
 }
 
-type FillBytes<'a> = Box<dyn FnOnce(Vec<&mut [u8]>, &Watch) -> Result<(), Error> + Send + 'a>;
+impl<'a> Fill<'a> {
+    /// Outputs of this class, filled by `fill`.
+    pub fn new(class: Class, fill: FillBytes<'a>) -> Fill<'a> {
+        Fill { class, fill }
+    }
+}
+
+/// Fills all outputs of a call at once, each as the bytes of its elements.
+pub type FillBytes<'a> = Box<dyn FnOnce(Vec<&mut [u8]>, &Watch) -> Result<(), Error> + Send + 'a>;
 
 /// A class of the host's numbers and truth values, as the type of an element: of each, all patterns of bits are values.
 pub trait Numeric: Pod {
     /// The host's class.
     const CLASS: Class;
 
-    /// `fill` as the host's arrays are filled: all outputs of a call at once.
-    fn fill<'a>(fill: impl FnOnce(Vec<&mut [Self]>, &Watch) -> Result<(), Error> + Send + 'a) -> Fill<'a> {
-        fn elements<T: Pod>(bytes: &mut [u8]) -> &mut [T] {
-            // The host may have no address for nothing, least of all one that is a multiple of anything.
-            if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
-        }
-        let fill =
-            move |outputs: Vec<&mut [u8]>, watch: &Watch| fill(outputs.into_iter().map(elements).collect(), watch);
-        Fill { class: Self::CLASS, fill: Box::new(fill) }
+    /// The elements of an output, which the host has for `bytes`.
+    fn elements(bytes: &mut [u8]) -> &mut [Self] {
+        // The host may have no address for nothing, least of all one that is a multiple of anything.
+        if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
     }
 }
 

@@ -11,13 +11,16 @@ use crate::stencil::Filter;
 pub(super) const COLUMNS: usize = 6;
 
 /// How many columns are computed together, where `left` are to be computed yet: no more than a filter is wide, so that
-/// there is a column of samples under all of them.
+/// there is a column of samples under all of them. One without vectors: there the C library's fma takes most of the time.
 pub(super) fn columns_at_once<T: Lanes>(
     instructions: Instructions,
     filter: &Filter<T>,
     left: usize,
     by_rows: bool,
 ) -> usize {
+    if simd::lanes::<T>(instructions) == 1 {
+        return 1;
+    }
     let few = simd::registers::<T>(instructions) < MANY_REGISTERS;
     match (filter.size(), left) {
         ([3, 3, 3], 4..) if few && !by_rows => 4,
@@ -93,12 +96,14 @@ impl<T: Lanes> VectorWork<T> for ByThree<'_, T> {
         // SAFETY: `compute`, which alone makes these, has compared the lengths.
         unsafe {
             match (block.filter.size()[2], block.count) {
+                // Conditions on constants, here and in `under`: kernels that a set of instructions never uses are not compiled.
+                _ if const { V::LANES == 1 } => under::<T, V, false>(set, block),
                 (1, COLUMNS) => along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(block), len),
                 (1, 2) => along::<T, V, _, 4>(set, &Three::<T, 2, 1>(block), len),
-                (3, COLUMNS) if V::REGISTERS >= MANY_REGISTERS => {
+                (3, COLUMNS) if const { V::REGISTERS >= MANY_REGISTERS } => {
                     along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 3>(block), len)
                 }
-                (3, 4) if V::REGISTERS < MANY_REGISTERS => along::<T, V, _, 3>(set, &Three::<T, 4, 3>(block), len),
+                (3, 4) if const { V::REGISTERS < MANY_REGISTERS } => along::<T, V, _, 3>(set, &Three::<T, 4, 3>(block), len),
                 _ => unreachable!("`columns_at_once` has said how many"),
             }
         }
@@ -137,10 +142,11 @@ unsafe fn under<T: Lanes, V: Vector<Element = T>, const BY_ROWS: bool>(set: V::S
     unsafe {
         match block.count {
             1 => along::<T, V, _, 8>(set, &Under::<T, 1, BY_ROWS>(block), block.len),
+            _ if const { V::LANES == 1 } => unreachable!("`columns_at_once` has said one"),
             2 => along::<T, V, _, 4>(set, &Under::<T, 2, BY_ROWS>(block), block.len),
             3 => along::<T, V, _, 3>(set, &Under::<T, 3, BY_ROWS>(block), block.len),
             4 => along::<T, V, _, 3>(set, &Under::<T, 4, BY_ROWS>(block), block.len),
-            COLUMNS if V::REGISTERS >= MANY_REGISTERS => {
+            COLUMNS if const { V::REGISTERS >= MANY_REGISTERS } => {
                 along::<T, V, _, 4>(set, &Under::<T, COLUMNS, BY_ROWS>(block), block.len);
             }
             COLUMNS => along::<T, V, _, 2>(set, &Under::<T, COLUMNS, BY_ROWS>(block), block.len),

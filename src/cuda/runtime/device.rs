@@ -98,6 +98,16 @@ pub(crate) fn open(ordinal: usize) -> Result<(), Error> {
 /// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked
 /// process.
 pub(crate) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
+    let mut made = None;
+    with_dyn(ordinal, &mut |device| {
+        made = Some(work(device)?);
+        Ok(())
+    })?;
+    made.ok_or_else(|| Error::Internal("Work on a device that was not done.".into()))
+}
+
+/// What [`with`] does, compiled once.
+fn with_dyn(ordinal: usize, work: &mut dyn FnMut(&mut Device) -> Result<(), Error>) -> Result<(), Error> {
     // An engine may be older than a fork, after which no call of the driver may be made.
     Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
     let host = HostContext::save();

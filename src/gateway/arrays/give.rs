@@ -10,6 +10,9 @@ use crate::mex::{Class, Effort, Error, Reply};
 use crate::stencil::{self, Array, Sample, Source, Target};
 use crate::watch::Watch;
 
+/// What a verb does to fill an array or a number. Boxed, so that what surrounds it is compiled once.
+type Fill<'a, T> = Box<dyn FnOnce(&Engines, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a>;
+
 /// The reply of a call that gives an array of this class and these dimensions, which `run` fills: one that is kept in
 /// `home`, or a number of the host's where it has one element. `elements` are those that the call works on.
 pub(super) fn give<'a, T: Number>(
@@ -17,6 +20,15 @@ pub(super) fn give<'a, T: Number>(
     (class, dims): (Class, Vec<usize>),
     elements: usize,
     run: impl FnOnce(&Engines, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+) -> Result<Reply<'a>, Error> {
+    give_boxed(home, (class, dims), elements, Box::new(run))
+}
+
+fn give_boxed<'a, T: Number>(
+    home: Home,
+    (class, dims): (Class, Vec<usize>),
+    elements: usize,
+    run: Fill<'a, T>,
 ) -> Result<Reply<'a>, Error> {
     let len = dims.iter().product();
     // What a step makes has no value while it is recorded.
@@ -35,7 +47,7 @@ fn number<'a, T: Number>(
     chosen: Chosen,
     class: Class,
     effort: Effort,
-    run: impl FnOnce(&Engines, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a,
+    run: Fill<'a, T>,
 ) -> Result<Reply<'a>, Error> {
     if class == T::CLASS {
         return chosen

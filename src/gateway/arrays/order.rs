@@ -36,11 +36,12 @@ fn give_both<'a, T: Number>(
             })
         });
     }
-    Ok(chosen.held_all(true, effort, move |engine, home, watch| {
+    let make = move |engine: &Engines, home, watch: &Watch| {
         let (values, places) = run(engine, watch)?;
         let values = StoredArray { home, dims: dims.clone(), class, numbers: T::numbers(Arc::new(values)) };
         Ok(vec![values, StoredArray::new(home, dims, places)])
-    }))
+    };
+    Ok(chosen.held_all(true, effort, Box::new(make)))
 }
 
 /// Places as the hosts count them.

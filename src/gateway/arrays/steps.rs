@@ -5,10 +5,12 @@ use std::sync::PoisonError;
 use super::super::steps;
 use super::super::store::{Numbers, StoredArray};
 use super::operands::home_of;
+use super::run::Engines;
 use super::{held, value};
 use crate::mex::{Argument, Effort, Error, Reply, Value};
 use crate::stencil;
 use crate::steps::{Run, Shape};
+use crate::watch::Watch;
 
 /// A whole number from 0; `what` is what errors call it.
 fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
@@ -105,7 +107,7 @@ pub(super) fn run<'a>(
     let work = updates.saturating_mul(16);
     let effort = Effort { updates, work, calls: times as u64, long: updates >= 1 << 22, progress: progress > 0 };
     let run = Run { steps: times, before, every, check: check.max(1), values };
-    Ok(home.choose()?.held_all(true, home.effort(effort), move |engine, home, watch| {
+    let make = move |engine: &Engines, home, watch: &Watch| {
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let mut step = compiled.step.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = step.run(engine, states, &run, watch)?;
@@ -114,5 +116,6 @@ pub(super) fn run<'a>(
         let mut results = compiled.results(ran, &run).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
         results.push(StoredArray::new(home, vec![1, 2], told));
         Ok(results)
-    }))
+    };
+    Ok(home.choose()?.held_all(true, home.effort(effort), Box::new(make)))
 }
