@@ -16,8 +16,10 @@ use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use quote::quote;
+use regex::Regex;
 use sha2::{Digest, Sha256};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -291,23 +293,63 @@ fn kernel_arguments(header: &Path) -> Result<String> {
     Ok(bindings.generate()?.to_string())
 }
 
+/// A comment, white space or a token of CUDA: `TOKEN` of `cuda/make-ptx`, which says more.
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    let choices = [
+        r"//[^\n]*",
+        r"/\*(?s:.*?)\*/",
+        r"[ \t\r]+",
+        r"\n",
+        r#"(?:u8|[uUL])?R"(?s:.*)"#,
+        r#""(?:\\.|[^"\\\n])*""#,
+        r"'(?:\\.|[^'\\\n])*'",
+        r"\.?[0-9](?:[eEpP][-+]|'?[0-9A-Za-z_]|\.)*",
+        r"#[ \t]*define[ \t]+[0-9A-Za-z_]+\(?",
+        r"[0-9A-Za-z_]+",
+        r"\+\+|--|&&|\|\||<<|>>|::|##|->|[-+*/%&|^!=<>]=",
+        r".",
+    ];
+    Regex::new(&choices.join("|")).expect("a regular expression")
+});
+
+/// What counts of a file's text: of CUDA its tokens, a line each; of others the lines that are no comments.
+fn essence(path: &Path, text: &str) -> String {
+    if !path.extension().is_some_and(|kind| kind == "cu" || kind == "cuh") {
+        let lines = text.split('\n').filter(|line| !line.trim_start_matches(' ').starts_with('#'));
+        return lines.collect::<Vec<_>>().join("\n");
+    }
+    let text = text.replace("\\\n", "");
+    let (mut kept, mut in_directive) = (Vec::new(), false);
+    for token in TOKEN.find_iter(&text).map(|token| token.as_str()) {
+        let says_nothing = ["//", "/*", " ", "\t", "\r"].iter().any(|start| token.starts_with(start));
+        if !says_nothing && (token != "\n" || in_directive) {
+            kept.push(token);
+        }
+        in_directive = token.starts_with('#') || (in_directive && token != "\n");
+    }
+    kept.join("\n")
+}
+
 /// The archive of PTX and a table of its frames, by name, as `kernels.lock` tells; refuses an archive that is another,
-/// or that was made from other sources than those beside it.
+/// or that was made from other sources than those beside it, but for their comments and white space.
 fn kernel_archive(folder: &Path) -> Result<String> {
     const ADVICE: &str = "run `make kernels` to compile the kernels again";
     println!("cargo:rerun-if-changed={}", folder.display());
     let lock_path = folder.join("kernels.lock");
     let lock = fs::read_to_string(&lock_path).map_err(|error| format!("{}: {error}; {ADVICE}", lock_path.display()))?;
-    // Reads a file and refuses it if its hash is not the one that the lock has.
-    let verified = |name: &str, sum: &str| -> Result<(PathBuf, Vec<u8>)> {
+    let read = |name: &str| -> Result<(PathBuf, Vec<u8>)> {
         let path = folder.join(name);
         let bytes = fs::read(&path).map_err(|error| format!("{}: {error}; {ADVICE}", path.display()))?;
-        let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok((path, bytes))
+    };
+    // Refuses a file if its hash is not the one that the lock has.
+    let verify = |path: &Path, bytes: &[u8], sum: &str| -> Result<()> {
+        let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if digest != sum {
             let (path, lock) = (path.display(), lock_path.display());
             return Err(format!("{path} is not the file that {lock} describes: {ADVICE}").into());
         }
-        Ok((path, bytes))
+        Ok(())
     };
 
     let mut listed = vec![lock_path.clone(), folder.join("modules.txt")];
@@ -330,11 +372,14 @@ fn kernel_archive(folder: &Path) -> Result<String> {
             [] | ["compiler" | "packer", ..] => Ok(()),
             [first, ..] if first.starts_with('#') => Ok(()),
             ["source", name, sum] => {
-                listed.push(verified(name, sum)?.0);
+                let (path, bytes) = read(name)?;
+                verify(&path, essence(&path, &String::from_utf8(bytes)?).as_bytes(), sum)?;
+                listed.push(path);
                 Ok(())
             }
             ["archive", name, sum, _] => {
-                let (path, bytes) = verified(name, sum)?;
+                let (path, bytes) = read(name)?;
+                verify(&path, &bytes, sum)?;
                 listed.push(path.clone());
                 archive = Some((path, bytes.len()));
                 Ok(())
