@@ -67,6 +67,21 @@ pub(super) fn run<B: Default + Send>(
     watch: &Watch,
     task: impl Fn(usize, &mut B, &mut Progress) -> Result<(), Error> + Sync,
 ) -> Result<(), Error> {
+    run_each(tasks, threads, at_once, watch, &task)
+}
+
+/// What a task does with the scratch of its thread.
+type Task<'t, B> = &'t (dyn Fn(usize, &mut B, &mut Progress) -> Result<(), Error> + Sync);
+
+/// What [`run`] does, compiled once a kind of scratch: what rayon makes of a loop is large, and a task takes far longer than
+/// a call through a pointer.
+fn run_each<B: Default + Send>(
+    tasks: usize,
+    threads: usize,
+    at_once: usize,
+    watch: &Watch,
+    task: Task<B>,
+) -> Result<(), Error> {
     let pool = if threads.min(tasks) > 1 { Workers::get() } else { None };
     let Some(pool) = pool else {
         let (mut scratch, mut progress) = (B::default(), Progress::new(watch));
@@ -82,8 +97,7 @@ pub(super) fn run<B: Default + Send>(
     })
 }
 
-/// Runs `task` for each number. Once in the library, and not once for each kind of task: what rayon makes of a loop is
-/// large, and a task takes far longer than a call through a pointer.
+/// Runs `task` for each number: once in the library.
 fn each(
     pool: &ThreadPool,
     tasks: usize,

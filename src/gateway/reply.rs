@@ -88,7 +88,8 @@ impl Chosen {
         effort: Effort,
         run: impl FnOnce(&Engines, &mut [T], &Watch) -> Result<(), stencil::Error> + Send + 'a,
     ) -> Result<Reply<'a>, Error> {
-        let run = move |engine: &Engines, outputs: Outputs, watch: &Watch| run(engine, T::elements(only(outputs)?), watch);
+        let run =
+            move |engine: &Engines, outputs: Outputs, watch: &Watch| run(engine, T::elements(only(outputs)?), watch);
         self.reply_bytes(T::CLASS, &[dims], effort, Box::new(run))
     }
 

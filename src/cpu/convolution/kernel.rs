@@ -103,7 +103,9 @@ impl<T: Lanes> VectorWork<T> for ByThree<'_, T> {
                 (3, COLUMNS) if const { V::REGISTERS >= MANY_REGISTERS } => {
                     along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 3>(block), len)
                 }
-                (3, 4) if const { V::REGISTERS < MANY_REGISTERS } => along::<T, V, _, 3>(set, &Three::<T, 4, 3>(block), len),
+                (3, 4) if const { V::REGISTERS < MANY_REGISTERS } => {
+                    along::<T, V, _, 3>(set, &Three::<T, 4, 3>(block), len)
+                }
                 _ => unreachable!("`columns_at_once` has said how many"),
             }
         }

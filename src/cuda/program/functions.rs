@@ -22,17 +22,21 @@ impl Writer<'_> {
         Name(self.names.len() - 1)
     }
 
+    /// Never inlined: functions have hundreds of operations, and each would be as much code as this.
+    #[inline(never)]
     fn op(&mut self, kind: Kind, instruction: &str, operands: &[Name]) -> Name {
         let operands: Vec<&str> = operands.iter().map(|operand| self.names[operand.0].as_str()).collect();
         let register = self.code.of(kind, instruction, &operands);
         self.name(register)
     }
 
+    #[inline(never)]
     fn shift(&mut self, instruction: &str, a: Name, by: &str) -> Name {
         let register = self.code.of(Kind::Long, instruction, &[&self.names[a.0], by]);
         self.name(register)
     }
 
+    #[inline(never)]
     fn by(&mut self, by: Name) -> Register {
         self.code.of(Kind::Word, "cvt.u32.u64", &[&self.names[by.0]])
     }
@@ -52,11 +56,13 @@ impl Machine for Writer<'_> {
     type Whole = Name;
     type Truth = Name;
 
+    #[inline(never)]
     fn number(&mut self, value: f64) -> Name {
         let register = self.code.of(Kind::Double, "mov.f64", &[&literal(Kind::Double, value)]);
         self.name(register)
     }
 
+    #[inline(never)]
     fn whole(&mut self, value: i64) -> Name {
         let register = self.code.of(Kind::Long, "mov.b64", &[&value.to_string()]);
         self.name(register)
@@ -117,6 +123,7 @@ impl Machine for Writer<'_> {
         self.op(Kind::Long, "selp.b64", &[a, b, which])
     }
 
+    #[inline(never)]
     fn word(&mut self, table: &'static [u64], at: Name) -> Name {
         let table = self.code.table(table);
         let start = self.code.of(Kind::Long, "mov.b64", &[&table]);

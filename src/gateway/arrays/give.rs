@@ -43,12 +43,7 @@ fn give_boxed<'a, T: Number>(
 }
 
 /// The reply of a call that gives one number of the host's, of this class.
-fn number<'a, T: Number>(
-    chosen: Chosen,
-    class: Class,
-    effort: Effort,
-    run: Fill<'a, T>,
-) -> Result<Reply<'a>, Error> {
+fn number<'a, T: Number>(chosen: Chosen, class: Class, effort: Effort, run: Fill<'a, T>) -> Result<Reply<'a>, Error> {
     if class == T::CLASS {
         return chosen
             .reply(&[1, 1], effort, move |engine, output: &mut [T], watch| run(engine, Target::Host(output), watch));
