@@ -21,6 +21,7 @@ fn numbers(version: &str) -> Vec<u32> {
 }
 
 #[test]
+#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
 fn no_symbol_is_newer_than_the_oldest_glibc() {
     let data = library();
     let file = ElfFile64::<Endianness>::parse(&*data).unwrap();
@@ -40,6 +41,7 @@ fn no_symbol_is_newer_than_the_oldest_glibc() {
 }
 
 #[test]
+#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
 fn only_what_every_host_has_is_needed() {
     let data = library();
     let file = ElfFile64::<Endianness>::parse(&*data).unwrap();
@@ -59,6 +61,7 @@ fn only_what_every_host_has_is_needed() {
 
 /// The host's errors pass through our frames, and ours through the host's: one unwinder must know both.
 #[test]
+#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
 fn the_unwinder_is_the_systems() {
     let data = library();
     let file = object::File::parse(&*data).unwrap();
@@ -68,6 +71,7 @@ fn the_unwinder_is_the_systems() {
 }
 
 #[test]
+#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
 fn it_is_stripped() {
     let data = library();
     let file = object::File::parse(&*data).unwrap();

@@ -198,25 +198,17 @@ fn run(command: &mut Command, case: &str, ranks: usize) -> Result<(), Failed> {
 }
 
 pub fn trials() -> Vec<Trial> {
-    let folder = Folder::make().map(Arc::new);
-    let absent = folder.as_ref().map_err(Clone::clone).and_then(|folder| folder.absent());
-    let (absent, broken) = match absent {
-        Ok(absent) => (absent, None),
-        Err(error) => (None, Some(error)),
-    };
-    let reason = absent.as_deref().map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
+    let made = Folder::make().and_then(|folder| folder.absent().map(|absent| (Arc::new(folder), absent)));
+    let absent = made.as_ref().ok().and_then(|(_, absent)| absent.as_deref());
+    let reason = absent.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
     let mut trials = Vec::new();
     let mut add =
         |name: String, case: &'static str, ranks: Option<usize>, bare: bool, variables: &'static [(&str, &str)]| {
             // It is there until the last test is over.
-            let folder = folder.clone();
-            let broken = broken.clone();
+            let made = made.clone();
             let test = move || {
-                if let Some(error) = broken {
-                    return Err(error.into());
-                }
-                let path = &folder?.path;
-                let program = if bare { path.join("bare/ranks") } else { path.join("ranks") };
+                let (folder, _) = made?;
+                let program = if bare { folder.path.join("bare/ranks") } else { folder.program() };
                 let mut command = match ranks {
                     Some(ranks) => {
                         let mut command = Command::new("mpirun");
@@ -247,7 +239,7 @@ pub fn trials() -> Vec<Trial> {
     let mut on_gpus = 0;
     for (case, ranks, variables, _) in gpus::ON_GPUS.into_iter().filter(|_| selection::takes_test(true)) {
         on_gpus += 1;
-        add(format!("{case}::{ranks}"), case, Some(ranks), false, variables);
+        add(format!("gpus::{case}::{ranks}"), case, Some(ranks), false, variables);
     }
     if let Err(reason) = Driver::get() {
         let those = trials.split_off(trials.len() - on_gpus);
