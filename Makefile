@@ -75,14 +75,14 @@ test-all:
 
 lint:
 	@.ci/setup lint
-	cargo fmt --check
+	cargo fmt --all --check
 	$(CLANG_FORMAT) --dry-run --Werror $(CXX_SOURCES)
-	cargo clippy --all-targets --all-features -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --document-private-items --all-features
+	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps --document-private-items
 
 format:
 	@.ci/setup lint
-	cargo fmt
+	cargo fmt --all
 	$(CLANG_FORMAT) -i $(CXX_SOURCES)
 
 bench:
@@ -97,7 +97,7 @@ bench-plot:
 
 bench-engines:
 	@.ci/setup build
-	cargo bench
+	cargo bench -p stencil-mex-benches
 
 kernels:
 	@"$(PYTHON)" cuda/make-ptx

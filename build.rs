@@ -1,5 +1,4 @@
-//! What the library is made from besides Rust: the host's `mex.h`, the kernels' PTX and, for one test, the stand-in for
-//! MATLAB.
+//! What the library is made from besides Rust: the host's `mex.h` and the kernels' PTX.
 //!
 //! - `api.rs`: a table of function pointers for the `mx*` and `mex*` functions that `src/mex` names, with the
 //!   signatures of the header on this machine. A table and not `extern` blocks, because the symbols are looked up when
@@ -75,9 +74,6 @@ fn run() -> Result<()> {
     fs::write(out.join("archive.rs"), kernel_archive(Path::new("cuda"))?)?;
     fs::write(out.join("catalogue.rs"), catalogue(Path::new("cuda"))?)?;
     fs::write(out.join("arguments.rs"), kernel_arguments(Path::new("cuda/arguments.cuh"))?)?;
-    if env::var_os("CARGO_FEATURE_MATLAB_STAND_IN").is_some() {
-        stand_in(Path::new("tests/stand_in"), &out)?;
-    }
     println!("cargo:rustc-env=STENCIL_BUILD={}", build_line(&header)?);
     // Octave loads a MEX file with RTLD_GLOBAL: without -Bsymbolic, two of them could bind to each other's symbols.
     // nodelete: `clear` unloads the file, and a thread that has not quite ended must still find its code.
@@ -418,40 +414,6 @@ fn kernel_archive(folder: &Path) -> Result<String> {
         archive.canonicalize()?,
         modules.join("\n")
     ))
-}
-
-/// Compiles the libraries of the stand-in and tells the test where they are: that for arrays on a GPU in a folder of its
-/// own for each name that it has had.
-fn stand_in(folder: &Path, out: &Path) -> Result<()> {
-    println!("cargo:rerun-if-changed={}", folder.display());
-    let compiler = cc::Build::new().cpp(true).std("c++17").warnings(true).extra_warnings(true).get_compiler();
-    for (library, source, options, links) in [
-        ("libmx.so", "mx.cpp", "", ""),
-        ("libmex.so", "mex.cpp", "", "-Wl,-rpath,$ORIGIN"),
-        ("gpu/libmwgpumexbinder.so", "gpu.cpp", "", "-Wl,-rpath,$ORIGIN/.."),
-        ("gpu-older/libmwgpu.so", "gpu.cpp", "-DOLDER", "-Wl,-rpath,$ORIGIN/.."),
-    ] {
-        let path = out.join(library);
-        fs::create_dir_all(path.parent().ok_or("no folder")?)?;
-        let name = path.file_name().ok_or("no name")?.to_string_lossy().into_owned();
-        let mut command = compiler.to_command();
-        command
-            .args(["-shared", "-fPIC", "-fvisibility=hidden"])
-            .arg(format!("-I{}", folder.join("matlab/extern/include").display()))
-            .args(Some(options).filter(|options| !options.is_empty()))
-            .arg(folder.join(source))
-            .arg(format!("-Wl,-soname,{name}"))
-            .arg("-o")
-            .arg(&path);
-        if !links.is_empty() {
-            command.arg(format!("-L{}", out.display())).args(["-lmx", links, "-ldl"]);
-        }
-        if !command.status()?.success() {
-            return Err(format!("the stand-in for MATLAB did not compile: {command:?}").into());
-        }
-    }
-    println!("cargo:rustc-env=STAND_IN_DIR={}", out.display());
-    Ok(())
 }
 
 /// What `ConstantMemoryDevice_CUDA` reports as its build: commit, profile and header.

@@ -2,7 +2,7 @@
 //! Octave's `conv2`.
 //!
 //! ```text
-//! cargo bench --bench cpu_convolution [-- --quick]
+//! cargo bench -p stencil-mex-benches --bench cpu_convolution [-- --quick]
 //! ```
 //! The peak is measured in the same run, by the same number of threads: chains of fused multiply-adds in registers.
 //! Peak and work take turns, and the best of each counts: what else runs on the machine takes from both. The share

@@ -1,7 +1,8 @@
 //! Whole calls of the engines, from ordinary memory to ordinary memory that was written before; and the CPU engine, on
 //! 1, 2, .. threads, beside a copy of the same bytes by as many; and arithmetic beside copies.
 //!
-//! `cargo bench --bench engines` runs all, `-- copy` the second alone, `-- taps` the first, `-- arithmetic` the third.
+//! `cargo bench -p stencil-mex-benches --bench engines` runs all, `-- copy` the second alone, `-- taps` the first,
+//! `-- arithmetic` the third.
 //! The second prints lines of CSV: `copy,TAPS,N,THREADS,engine ms,copy ms,engine / copy,quartiles of that`, from an ordinary input to fresh pages.
 //! Engine and copy take turns, and the ratio is that of neighbours. A call of 21 taps over 10^8 points is to take no
 //! more than 1.3 times the copy.

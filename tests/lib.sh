@@ -55,13 +55,6 @@ judge_rust() {
   judge "$name" "$status" $counts
 }
 
-# rust_tests: cargo's options for all tests but those that are for the stand-in for CUDA alone, or for the packages.
-rust_tests() {
-  printf -- '--lib\n'
-  sed -n '/^\[\[test\]\]/,/^$/ s/^name = "\(.*\)"/\1/p' Cargo.toml |
-    grep -vxE 'cuda_stand_in|faults|nested|gpu_arrays|portable' | sed 's/^/--test=/'
-}
-
 # on_stand_in KIND COMMAND...: with the stand-in of that kind (tests/stand_in/cuda) in place of the CUDA driver.
 on_stand_in() {
   local kind=$1
@@ -302,10 +295,10 @@ package_parts() {
   build_packages "${options[@]}" || return 0
   folder=$(echo "$work"/packages/stencil-mex-*/)
   [[ -z $release ]] || rust_part 'Packages: library' env STENCIL_MEX_LIBRARY="${folder}toolbox/libstencil_mex.so" \
-    cargo test --no-fail-fast --features matlab-stand-in --test portable --test exports
+    cargo test --test checks -- --include-ignored portable:: exports::
   rust_part 'Packages: stand-in for MATLAB' env \
     STENCIL_MEX_LIBRARY="${folder}toolbox/StencilConstantMemory_CUDA.mexa64" \
-    cargo test --no-fail-fast --features matlab-stand-in --test matlab
+    cargo test --test checks -- matlab::
   octave_part 'Octave, packages' tests/run-octave --packages "$work/packages" "$octave"
   [[ -z $release ]] || octave_part "Octave, portable" tests/run-octave --path "${folder}inst" --only errors --only hostile "$octave"
 }

@@ -245,9 +245,9 @@ impl Host {
     ///   runs. The compiler sees no allocation, and must assume that the host has written every byte and kept the
     ///   address: to this program the bytes are initialised, unlike those of its own allocator.
     /// - Nobody reads an element before writing it. That is the part of [`Engine`](crate::stencil::Engine) to keep, and
-    ///   `tests/engines/arrays.rs` holds it with outputs that are full of NaN (`outputs_are_not_read`). So it does not
-    ///   matter either that fresh pages may change until they are first written to, where the host's allocator gave them
-    ///   back to the system for later.
+    ///   `tests/system/engines/arrays.rs` holds it with outputs that are full of NaN (`outputs_are_not_read`). So it does
+    ///   not matter either that fresh pages may change until they are first written to, where the host's allocator gave
+    ///   them back to the system for later.
     ///
     /// # Safety
     /// `array` must be such an array, of `bytes` bytes of elements, complex if `imaginary` parts are asked for, not yet given

@@ -1,12 +1,13 @@
 //! The stand-in for MATLAB (`tests/stand_in`), as tests see it: the host that they call the library in.
 //!
-//! `STAND_IN_DIR` says where the stand-in's two libraries are and `STENCIL_MEX_LIBRARY` which MEX file to load, where
-//! they are not where the build put them.
+//! `STENCIL_MEX_LIBRARY` says which MEX file to load, unless it is the one that cargo built.
 //!
 //! # Rationale
 //! MATLAB calls a MEX file on its one interpreter thread, and the books of the stand-in are one for the process. So all
 //! tests run one after the other on a thread of that kind, however many threads the test harness has. After each, the
 //! books must be clear: no array is left, no argument was written to, no 32-bit relic was called.
+
+mod libraries;
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -23,6 +24,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+pub use libraries::stand_in_dir;
 
 pub const ARRAYS: &str = "DeviceArray_CUDA";
 pub const STENCIL: &str = "StencilConstantMemory_CUDA";
@@ -228,10 +231,6 @@ pub unsafe fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
 pub unsafe fn owned(text: *const c_char) -> Option<String> {
     // SAFETY: as promised.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
-
-pub fn stand_in_dir() -> PathBuf {
-    env::var_os("STAND_IN_DIR").unwrap_or_else(|| env!("STAND_IN_DIR").into()).into()
 }
 
 /// The MEX file: cargo puts it beside the tests, or one folder up.

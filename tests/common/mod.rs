@@ -1,12 +1,11 @@
 //! The stand-in for the CUDA driver (`tests/stand_in/cuda`), as tests see it where the library has found it in place of
 //! a driver; and that for MATLAB.
 
-// Every test program takes what it needs of this.
+// Either test program takes what it needs of this.
 #![allow(dead_code)]
 
 pub mod assembler;
 pub mod ends;
-#[cfg(feature = "matlab-stand-in")]
 pub mod matlab;
 pub mod selection;
 
@@ -150,8 +149,15 @@ pub fn within<T: Send>(limit: Duration, what: &str, work: impl FnOnce() -> T + S
     })
 }
 
-/// The variable that tells a child of a test program what it is to do.
-pub const CHILD: &str = "STENCIL_TEST_CHILD";
+/// The variable that tells a process of the program `system` what it is there for: the tests of a part, such as `faults`,
+/// or what a child of these does, such as `faults::live`.
+pub const PROCESS: &str = "STENCIL_TEST_PROCESS";
+
+/// What [`PROCESS`] says to a child of this process that is to do `what`.
+pub fn task(what: &str) -> String {
+    let this = std::env::var(PROCESS).expect("a process of a part");
+    format!("{}::{what}", this.split("::").next().unwrap_or_default())
+}
 
 /// What a child said and how it ended.
 pub struct Ended {
@@ -164,7 +170,7 @@ pub fn child(what: &str, variables: &[(&str, &str)]) -> Result<Ended, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
     command
-        .env(CHILD, what)
+        .env(PROCESS, task(what))
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

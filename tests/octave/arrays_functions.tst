@@ -1,5 +1,5 @@
 ## DeviceArray: exp, sin, powers and their like, beside the host's own: within two units of the last place, and exactly
-## where that is known. tests/functions.rs measures the errors themselves.
+## where that is known. tests/checks/functions.rs measures the errors themselves.
 
 %!shared unary, binary
 %! unary = {@exp, @expm1, @log, @log2, @log10, @log1p, @sin, @cos, @tan, @asin, @acos, @atan, @sinh, @cosh, @tanh};

@@ -1,5 +1,5 @@
 ## What the driver for CUDA meets from outside: processes that are forked, and calls
-## of it that fail. (Every single fault, without a host: tests/faults.rs.)
+## of it that fail. (Every single fault, without a host: tests/system/faults.rs.)
 
 %!shared right
 %! right = ["function yes = right (varargin), " ...

@@ -1,5 +1,5 @@
 ## Memory that runs out, at whatever moment: an error of ours or of the host's, or
-## the right result, and the session goes on. (tests/memory.rs walks the limit in
+## the right result, and the session goes on. (tests/system/memory.rs walks the limit in
 ## smaller steps, without a host.)
 
 %!function check_walk (steps, settings)

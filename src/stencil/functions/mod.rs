@@ -11,8 +11,8 @@
 //!
 //! # Accuracy
 //! Each page says the bound of its functions' errors, in units of the last place of the result (ulp);
-//! `tests/functions.rs` compares them with another library's. The leading terms of a result are sums of two doubles where
-//! that is needed, so that the last addition is most of the error.
+//! `tests/checks/functions.rs` compares them with another library's. The leading terms of a result are sums of two
+//! doubles where that is needed, so that the last addition is most of the error.
 //!
 //! # Polynomials
 //! `coefficients.py`, beside this file, has found them all: they interpolate at the nodes of Chebyshev, and the

@@ -1,5 +1,5 @@
 // Kernels with one fault each, and some without: what the stand-in finds is tested on them. The PTX that goes with them
-// is in tests/cuda_stand_in.rs.
+// is in tests/system/cuda_stand_in.rs.
 
 struct Job {
     const float* input;

@@ -201,7 +201,7 @@ fn the_tests_of_sides_are_for_this_kernel() {
 }
 
 /// Whether in double, a filter, the size of an array, and how many sweeps.
-const IN_IMAGES: [(bool, Size, Size, usize); 30] = include!("../../../../../tests/engines/sides_in_images.in");
+const IN_IMAGES: [(bool, Size, Size, usize); 30] = include!("../../../../../tests/system/engines/sides_in_images.in");
 
 /// The cases of the engines' tests of eight warps go to the modules whose blocks have eight.
 #[test]
@@ -240,7 +240,8 @@ fn fastest_for<T: Element>(
 }
 
 /// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
-const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] = include!("../../../../../tests/engines/images_by_eight.in");
+const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] =
+    include!("../../../../../tests/system/engines/images_by_eight.in");
 
 /// Eight warps do many sweeps over large images, and four do a few.
 #[test]
@@ -271,7 +272,8 @@ fn the_tests_of_stars_are_for_this_kernel() {
 }
 
 /// Whether in double, which boundary, a star's size, that of an array, and how many sweeps.
-const STARS_OF_IMAGES: [(bool, usize, Size, Size, usize); 17] = include!("../../../../../tests/engines/stars.in");
+const STARS_OF_IMAGES: [(bool, usize, Size, Size, usize); 17] =
+    include!("../../../../../tests/system/engines/stars.in");
 
 #[test]
 fn a_star_is_zero_beside_its_middle() {

@@ -226,7 +226,7 @@ fn each_module_is_chosen_for_images_of_the_tests() {
     }
 }
 
-const SMALL_IMAGES: [(Size, usize); 9] = include!("../../../../../tests/engines/small_images.in");
+const SMALL_IMAGES: [(Size, usize); 9] = include!("../../../../../tests/system/engines/small_images.in");
 
 /// Whether the kernel of `images` does so many sweeps over an image, and not this one.
 fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
@@ -305,7 +305,8 @@ fn images_of_the_test_of_sides_are_left_to_other_kernels() {
     }
 }
 
-const SIDES_IN_IMAGES: [(bool, Size, Size, usize); 30] = include!("../../../../../tests/engines/sides_in_images.in");
+const SIDES_IN_IMAGES: [(bool, Size, Size, usize); 30] =
+    include!("../../../../../tests/system/engines/sides_in_images.in");
 
 /// The filters that the kernel of `images` is for.
 const OF_IMAGES: [Size; 9] =

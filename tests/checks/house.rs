@@ -1,0 +1,193 @@
+//! The guard of the code's structure: no circles of imports, and nothing longer than a reader can hold.
+//!
+//! What a circle is, `tests/checks/house/graph.rs` says.
+//!
+//! # Limits
+//! All of them are in [`LIMITS`]. What passes one and is not mended yet is in [`EXCEPTIONS`], with the most that it may
+//! be: it may shrink, and an exception that is not needed any more is to be taken out.
+
+mod graph;
+mod source;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use graph::Graph;
+use source::{is_test, sources};
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rule {
+    /// Lines of a file of Rust, CUDA or C++.
+    FileLines,
+    /// Lines of a file of the tests.
+    TestLines,
+    /// Lines of a function, from its name to its closing brace.
+    FunctionLines,
+    /// Words of a document.
+    Words,
+    /// Files in a circle of imports. An exception names the first of them.
+    Circle,
+    /// Files of Rust that do not begin with a page (`//!`).
+    NoPage,
+    /// Comments of a file, or paragraphs of one, that begin with "The same": they cannot be read alone.
+    TheSame,
+}
+
+use Rule::{Circle, FileLines, FunctionLines, NoPage, TestLines, TheSame, Words};
+
+/// The most that each may be; for documents, see [`DOCUMENTS`].
+const LIMITS: [(Rule, usize); 6] =
+    [(FileLines, 600), (TestLines, 900), (FunctionLines, 100), (Circle, 0), (NoPage, 0), (TheSame, 0)];
+
+/// Documents, and the most words of each.
+const DOCUMENTS: [(&str, usize); 4] =
+    [("ARCHITECTURE.md", 3000), ("BENCHMARKS.md", 3000), ("CHANGELOG.md", 900), ("README.md", 900)];
+
+/// What passes a limit for the time being: the rule, the file (`file: function` for one), the most that it may be, and
+/// why.
+#[rustfmt::skip]
+const EXCEPTIONS: &[(Rule, &str, usize, &str)] = &[
+    (TestLines, "tests/stand_in/cuda/driver.cpp", 2600, "a stand-in's, which follows what it stands in for"),
+    (TestLines, "tests/stand_in/cuda/executor.cpp", 1200, "a stand-in's, which follows what it stands in for"),
+    (TestLines, "tests/system/cuda_stand_in/several.rs", 1030, "a stand-in's, which follows what it stands in for"),
+    (FunctionLines, "cuda/images/sweeps_images.cuh: sweep_images", 196, "with its loop in parts, ptxas takes other registers: up to 1.16 times as long"),
+    (FunctionLines, "cuda/convolution.cu: convolution", 125, "ptxas schedules the parts worse: measured 1.04"),
+    (FunctionLines, "cuda/tensor_volume_consumer.cuh: consume_all", 112, "ptxas schedules the parts worse: measured 1.09"),
+    (FunctionLines, "tests/system/cuda_stand_in/several.rs: threads", 104, "a stand-in's, which follows what it stands in for"),
+    (FunctionLines, "tests/system/cuda_stand_in/several.rs: told", 183, "a stand-in's, which follows what it stands in for"),
+];
+
+// ---- the rules
+
+#[test]
+fn no_imports_run_in_circles() {
+    let circles = Graph::of_crate(&sources()).circles();
+    check(Circle, circles.into_iter().map(|circle| (circle.files[0].clone(), circle.files.len(), circle.told)));
+}
+
+#[test]
+fn files_are_short() {
+    let files = sources();
+    let measured = |rule, of_tests: bool| {
+        let of_rule = files.iter().filter(move |file| is_test(&file.path) == of_tests);
+        let measured = of_rule.map(|file| (file.path.clone(), file.text.lines().count(), "lines".into()));
+        check(rule, measured);
+    };
+    measured(FileLines, false);
+    measured(TestLines, true);
+}
+
+#[test]
+fn functions_are_short() {
+    let files = sources();
+    let functions = files.iter().flat_map(|file| {
+        let of_file = file.functions().into_iter();
+        of_file.map(|(name, first, last)| {
+            (format!("{}: {name}", file.path), last - first + 1, format!("lines, from line {first} on"))
+        })
+    });
+    check(FunctionLines, functions);
+}
+
+#[test]
+fn documents_are_short() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let words = |document| {
+        let text = fs::read_to_string(root.join(document)).unwrap_or_else(|error| panic!("{document}: {error}"));
+        text.split_whitespace().count()
+    };
+    check_each(
+        Words,
+        DOCUMENTS.map(|(document, limit)| Measured {
+            at: document.to_string(),
+            value: words(document),
+            what: "words".into(),
+            limit,
+        }),
+    );
+}
+
+#[test]
+fn files_begin_with_a_page() {
+    let files = sources();
+    let rust = files.iter().filter(|file| file.path.ends_with(".rs") && !file.text.starts_with("//!"));
+    check(NoPage, rust.map(|file| (file.path.clone(), 1, "file without a page (`//!`)".into())));
+}
+
+#[test]
+fn comments_can_be_read_alone() {
+    let files = sources();
+    let found = files.iter().filter_map(|file| {
+        let lines = file.paragraphs_that_begin("The same");
+        let told = lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        (!lines.is_empty()).then(|| {
+            (file.path.clone(), lines.len(), format!("comments that begin with \"The same\", at lines {told}"))
+        })
+    });
+    check(TheSame, found);
+}
+
+// ---- limits
+
+fn check(rule: Rule, measured: impl IntoIterator<Item = (String, usize, String)>) {
+    let (_, limit) = LIMITS.into_iter().find(|(of, _)| *of == rule).expect("each rule has a limit");
+    check_each(rule, measured.into_iter().map(|(at, value, what)| Measured { at, value, what, limit }));
+}
+
+/// Fails where something is more than its limit, and where an exception is not needed.
+fn check_each(rule: Rule, measured: impl IntoIterator<Item = Measured>) {
+    let exceptions = EXCEPTIONS.iter().filter(|(of, ..)| *of == rule).map(|&(_, at, most, _)| (at, most));
+    let complaints = complaints(exceptions.collect(), measured);
+    assert!(complaints.is_empty(), "{rule:?}:\n{}\n", complaints.join("\n"));
+}
+
+/// Something that has a limit.
+struct Measured {
+    at: String,
+    value: usize,
+    /// What the value counts.
+    what: String,
+    limit: usize,
+}
+
+/// What is to be said of all that was measured: where it is, how much, and of what.
+fn complaints(mut exceptions: BTreeMap<&str, usize>, measured: impl IntoIterator<Item = Measured>) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut needed = Vec::new();
+    for Measured { at, value, what, limit } in measured.into_iter().filter(|measured| measured.value > measured.limit) {
+        match exceptions.get_key_value(&*at) {
+            Some((&exception, &most)) => {
+                needed.push(exception);
+                if value > most {
+                    all.push(format!("{at}: {value} {what}; its exception allows {most}, the limit is {limit}"));
+                }
+            }
+            None => all.push(format!("{at}: {value} {what}; {} more than the limit, {limit}", value - limit)),
+        }
+    }
+    exceptions.retain(|exception, _| !needed.contains(exception));
+    let not_needed = exceptions.keys().map(|at| format!("{at}: its exception is not needed any more, take it out"));
+    all.extend(not_needed);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_a_limit_is_told_and_so_is_an_exception_without_need() {
+        let told = |value, exceptions: &[(&'static str, usize)]| {
+            let measured = Measured { at: "a.rs".into(), value, what: "lines".into(), limit: 100 };
+            complaints(exceptions.iter().copied().collect(), [measured])
+        };
+        assert_eq!(told(100, &[]), [""; 0]);
+        assert_eq!(told(120, &[]), ["a.rs: 120 lines; 20 more than the limit, 100"]);
+        assert_eq!(told(120, &[("a.rs", 120)]), [""; 0]);
+        assert_eq!(told(121, &[("a.rs", 120)]), ["a.rs: 121 lines; its exception allows 120, the limit is 100"]);
+        let not_needed = "a.rs: its exception is not needed any more, take it out";
+        assert_eq!(told(90, &[("a.rs", 120)]), [not_needed]);
+    }
+}

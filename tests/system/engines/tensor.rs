@@ -1,0 +1,313 @@
+//! Convolutions and sweeps along lines on tensor cores.
+
+use stencil_mex::cuda::Cuda;
+use stencil_mex::stencil::{Boundary, Compute, Convolution, Engine, Error, Lines, Sides, Source, Target};
+use stencil_mex::watch::Watch;
+
+use super::checks::{KINDS, Outcome, check_convolution, check_sweeps, filter, ordinary, sides, stencil, tame};
+use crate::common::ends::{self, array_with};
+use crate::common::{self, StandIn, selection};
+
+/// Filters that go to tensor cores, on chips that have them: sizes that have a kernel, and some that are padded to
+/// these.
+const TENSOR_FILTERS: [[usize; 3]; 14] = [
+    [15, 15, 1],
+    [15, 13, 1],
+    [11, 11, 1],
+    [13, 15, 1],
+    [15, 11, 1],
+    [11, 9, 1],
+    [9, 11, 1],
+    [9, 7, 1],
+    [7, 5, 1],
+    [7, 7, 7],
+    [7, 5, 7],
+    [5, 7, 7],
+    [5, 5, 5],
+    [5, 3, 5],
+];
+
+/// Images and volumes that are large enough for tensor cores on the four multiprocessors of the stand-in for the
+/// driver: rows around the edges of strips, columns of an even and of an odd number.
+const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [258, 500, 1], [191, 301, 2]];
+
+const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
+
+/// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundaries and data,
+/// and each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
+/// reference takes its time.
+pub fn check_tensor_filters(
+    cuda: &Cuda,
+    sizes_of_each: usize,
+    boundary: impl Fn(usize) -> Sides<f64>,
+    data: impl Fn(usize, u64) -> Vec<f64>,
+    entries: impl Fn(usize, u64) -> Vec<f64>,
+) -> Outcome {
+    let chip = StandIn::find().is_none();
+    for (n, size_of_filter) in TENSOR_FILTERS.into_iter().enumerate() {
+        let sizes: &[[usize; 3]] = if size_of_filter[2] > 1 { &TENSOR_VOLUMES } else { &TENSOR_IMAGES };
+        for m in n..n + if chip { 1 } else { sizes_of_each } {
+            let size = match sizes[m % sizes.len()] {
+                size if !chip => size,
+                [rows, columns, pages] if size_of_filter[2] > 1 => [rows, 5 * columns, 5 * pages],
+                [rows, columns, pages] if size_of_filter[0] == size_of_filter[1] => [rows, 33 * columns, pages],
+                [rows, columns, pages] => [rows, 17 * columns, pages],
+            };
+            // What tells the module is the larger side.
+            let module = [7, 9, 11, 15].into_iter().find(|&most| size_of_filter[0].max(size_of_filter[1]) <= most);
+            if !selection::takes(&format!("{size_of_filter:?} {size:?}"), &[&(module, size_of_filter[2])]) {
+                continue;
+            }
+            let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
+            let of_filter = filter(entries(size_of_filter.iter().product(), seed), size_of_filter)?;
+            // Each boundary comes to rows of an even and of an odd number.
+            let convolution = Convolution::new(size, of_filter).with_boundary(boundary(m + n / 2));
+            let check = || check_convolution(cuda, &convolution, &data(count, seed));
+            selection::forced(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
+        }
+    }
+    Ok(())
+}
+
+/// One boundary on all sides, by its number.
+fn any_kind(number: usize) -> Sides<f64> {
+    KINDS[number % KINDS.len()].into()
+}
+
+/// Convolutions on tensor cores of finite samples and entries: nothing is computed twice.
+pub fn tensor_filters(cuda: Cuda) -> Outcome {
+    check_tensor_filters(&cuda, 2, any_kind, ordinary, ordinary)
+}
+
+/// A product with a zero that pads the filter must not spoil an output: infinities and NaN stand here and there, so
+/// that they come to every place of a tile, and outputs beside them stay finite. No sample is so small that the kernel
+/// flags outputs for it.
+pub fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
+    let large = |count, seed| ordinary(count, seed).into_iter().map(|x| if x.abs() < 1e-9 { 0.5 } else { x });
+    let data = |count, seed: u64| {
+        let mut data: Vec<f64> = large(count, seed).collect();
+        for (n, at) in (seed as usize..count).step_by(5003).enumerate() {
+            data[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
+        }
+        data
+    };
+    check_tensor_filters(&cuda, 1, any_kind, data, |count, seed| large(count, seed).collect())
+}
+
+/// One sample that is not finite in every other piece of columns, low in its strip: what a warp looks at last. Warps
+/// take stretches of columns, whose lengths go with the image's: they end with each column of a chunk.
+pub fn tensor_filters_and_few_infinities(cuda: Cuda) -> Outcome {
+    const APART: usize = 27;
+    let [rows, columns, _] = TENSOR_IMAGES[0];
+    let wide = if StandIn::find().is_some() { 1 } else { 33 };
+    let of_filter = filter(ordinary(9 * 11, 1), [9, 11, 1])?;
+    for n in 0..2 * APART {
+        let columns = wide * (columns + 3 * n);
+        let convolution = Convolution::new([rows, columns, 1], of_filter.clone()).with_boundary(Boundary::Replicate);
+        let mut data = vec![1.0; rows * columns];
+        for column in (5 * n % APART..columns).step_by(APART) {
+            for row in (54 + n % 10..rows).step_by(64) {
+                data[column * rows + row] = f64::NAN;
+            }
+        }
+        ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(&cuda, &convolution, &data))?;
+    }
+    Ok(())
+}
+
+/// Convolutions on tensor cores whose sums are rounded to -0, for half of the filters: a sample so small that its
+/// product with an entry underflows, among zeros whose products with the other entries are -0. A product with a zero
+/// around the filter would make it +0. For the others small whole numbers: many sums cancel to +0, which is right as it
+/// is.
+pub fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
+    // The filters' seeds differ by an odd number.
+    let underflow = |seed: u64| seed.is_multiple_of(2);
+    let data = |count, seed: u64| {
+        if !underflow(seed) {
+            return ordinary(count, seed).into_iter().map(|x| (3.0 * x).round()).collect();
+        }
+        let mut data = vec![0.0; count];
+        for (n, at) in (seed as usize..count).step_by(1009).enumerate() {
+            data[at] = [5e-324, 1e-310, -1e-320, f64::MIN_POSITIVE, 1.0][n % 5];
+        }
+        data
+    };
+    let entries = |count, seed| {
+        let negative = |x: f64| -0.01 * x.abs() - 1e-9;
+        let whole = |x: f64| (3.0 * x).round();
+        ordinary(count, seed).into_iter().map(if underflow(seed) { negative } else { whole }).collect()
+    };
+    check_tensor_filters(&cuda, 1, any_kind, data, entries)
+}
+
+/// Sweeps of a convolution on tensor cores, of which each reads what the one before wrote.
+pub fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
+    let wide = if StandIn::find().is_some() { 1 } else { 17 };
+    for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 13, 1]), ([48, 33 * wide, 60], [7, 5, 7])] {
+        let of_filter = filter(tame(size_of_filter.iter().product(), 3), size_of_filter)?;
+        let convolution = Convolution::new(size, of_filter).with_boundary(Boundary::Symmetric).with_sweeps(3);
+        let input = ordinary(size.iter().product(), 4);
+        ends::between(ends::ARRAY_TO_ARRAY, || check_convolution(&cuda, &convolution, &input))?;
+    }
+    Ok(())
+}
+
+/// Filters that go to tensor cores: all, or every fourth.
+fn some_tensor_filters() -> Vec<[usize; 3]> {
+    TENSOR_FILTERS.into_iter().step_by(if selection::is_thorough() { 1 } else { 4 }).collect()
+}
+
+/// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
+/// than every chip has.
+pub fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
+    let show = |error: Error| error.to_string();
+    let mut found = Vec::new();
+    let others = [[3, 3, 1], [3, 3, 3], [5, 5, 1], [7, 7, 1], [15, 1, 1]];
+    for size_of_filter in some_tensor_filters().into_iter().chain(others) {
+        let size = if size_of_filter[2] > 1 { TENSOR_VOLUMES[0] } else { TENSOR_IMAGES[0] };
+        let count = size.iter().product();
+        let of_filter = filter(ordinary(size_of_filter.iter().product(), 1), size_of_filter)?;
+        let sides = sides()[found.len() % sides().len()];
+        let convolution = Convolution::new(size, of_filter).with_boundary(sides);
+        let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
+        let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
+        stand_in.reset();
+        cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+        if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {
+            found.push(size_of_filter);
+        }
+    }
+    Ok(found)
+}
+
+/// Large filters go to tensor cores; on a chip without tensor cores for doubles none does.
+pub fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let found = on_tensor_cores(&cuda, stand_in)?;
+    if found != some_tensor_filters() {
+        return Err(format!("on tensor cores: {found:?}"));
+    }
+    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_thorough() { 3 } else { 1 }) {
+        let ended = common::child("tensor cores", &[("CUDA_STAND_IN_CAPABILITY", capability)])?;
+        if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
+            return Err(format!("{capability}: {:?}: {}", ended.status, ended.output));
+        }
+    }
+    Ok(())
+}
+
+/// How many sweeps along lines a launch on tensor cores does, by the number of taps.
+pub const TENSOR_SWEEPS: [(usize, usize); 4] = [(13, 8), (17, 6), (19, 6), (21, 6)];
+
+/// Lengths and numbers of lines that are enough for tensor cores on the four multiprocessors of the stand-in for the
+/// driver: one line, of which the last row is full or not; some that begin at addresses of every kind; one row each.
+pub const TENSOR_LINES: [(usize, usize); 5] = [(850_003, 1), (860_160, 1), (130_001, 7), (26_003, 39), (2003, 512)];
+
+/// Which special values there are among the samples of [`sweeps_on_tensor_cores`].
+#[derive(Debug, Clone, Copy)]
+enum Among {
+    /// Nothing: no output is computed twice.
+    Ordinary,
+    /// Infinities and NaN here and there, and at the ends of lines.
+    Infinities,
+    /// Zeros, and among them samples so small that sums of some sweep are rounded to -0.
+    Underflow,
+    /// Whole numbers, of which many sums cancel to +0.
+    Whole,
+}
+
+/// Sweeps along lines, as many as one launch on tensor cores does or two do, and some more.
+pub fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
+    let longer = if StandIn::find().is_some() { 1 } else { 33 };
+    let kinds = [Among::Ordinary, Among::Infinities, Among::Underflow, Among::Whole];
+    let mut number = 0;
+    for (n, (taps, at_once)) in TENSOR_SWEEPS.into_iter().enumerate() {
+        for (m, among) in kinds.into_iter().enumerate() {
+            let (length, count) = TENSOR_LINES[number % TENSOR_LINES.len()];
+            let lines = Lines::new(length * longer, count);
+            let sweeps = [at_once, at_once + 1, 2 * at_once, 2 * at_once + 3][(number / 3) % 4];
+            let boundary = KINDS[(n + m) % KINDS.len()];
+            number += 1;
+            if !selection::takes(&format!("{taps} {among:?}"), &[&taps, &(n + m == 3)]) {
+                continue;
+            }
+            let seed = number as u64;
+            let large = |x: f64| if x.abs() < 1e-9 { 0.5 } else { x };
+            let mut input: Vec<f64> = ordinary(lines.elements(), seed).into_iter().map(large).collect();
+            let mut entries = tame(taps, seed + 1);
+            match among {
+                Among::Ordinary => {}
+                Among::Infinities => {
+                    // Ends of lines, the first points that are no end, and what falls on each place of a step.
+                    let reach = taps / 2 * at_once;
+                    let places = [0, length * longer - 1, reach + 3, length * longer - reach - 4];
+                    let here_and_there = (number..lines.elements()).step_by(20_011);
+                    for (n, at) in places.into_iter().chain(here_and_there).enumerate() {
+                        input[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
+                    }
+                }
+                Among::Underflow => {
+                    const SMALL: [f64; 9] =
+                        [1.0, -1e-290, 1e-296, -1e-300, 1e-304, -1e-308, 1e-313, -1e-318, f64::MIN_POSITIVE];
+                    input.fill(0.0);
+                    for (n, at) in (number..lines.elements()).step_by(509).enumerate() {
+                        input[at] = SMALL[n % SMALL.len()];
+                    }
+                    entries = entries.into_iter().map(|x| -0.02 * x.abs() - 1e-4).collect();
+                }
+                Among::Whole => {
+                    input = input.into_iter().map(|x| (3.0 * x).round()).collect();
+                    entries = (0..taps).map(|k| [1.0, -1.0, 0.0][k % 3]).collect();
+                }
+            }
+            let what = |error| format!("{among:?}: {error}");
+            let check = || check_sweeps(&cuda, &input, lines, &entries, boundary, sweeps).map_err(what);
+            selection::forced(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
+        }
+    }
+    Ok(())
+}
+
+/// All of [`TENSOR_SWEEPS`], or those of the fewest taps and of the most.
+fn some_tensor_sweeps() -> Vec<(usize, usize)> {
+    TENSOR_SWEEPS.into_iter().step_by(if selection::is_thorough() { 1 } else { 3 }).collect()
+}
+
+/// The numbers of taps whose sweeps along lines on the device go to tensor cores: of the kernels for lines, those alone
+/// ask for more shared memory than every chip has.
+pub fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize>, String> {
+    let show = |error: Error| error.to_string();
+    let mut found = Vec::new();
+    let long = Lines::new(TENSOR_LINES[0].0, 1);
+    let asked = some_tensor_sweeps().into_iter().map(|(taps, sweeps)| (taps, sweeps, long));
+    // Too few sweeps, too few taps, too short a line, lines that are no neighbours.
+    let others = [
+        (21, 5, long),
+        (11, 8, long),
+        (21, 6, Lines::new(20_000, 1)),
+        (21, 6, Lines::strided(2, TENSOR_LINES[0].0, 1)),
+    ];
+    for (taps, sweeps, lines) in asked.chain(others) {
+        let stencil = stencil(lines, &tame(taps, 1))?.with_sweeps(sweeps);
+        let from = array_with(cuda, &ordinary(lines.elements(), 2)).map_err(show)?;
+        let mut to = Compute::<f64>::array(cuda, lines.elements()).map_err(show)?;
+        stand_in.reset();
+        cuda.stencil(&stencil, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
+        if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {
+            found.push(taps);
+        }
+    }
+    Ok(found)
+}
+
+/// Long lines are swept on tensor cores for many taps, on chips that have them.
+pub fn sweeps_go_to_tensor_cores_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
+    let found = lines_on_tensor_cores(&cuda, stand_in)?;
+    if !some_tensor_sweeps().into_iter().map(|(taps, _)| taps).eq(found.iter().copied()) {
+        return Err(format!("on tensor cores: {found:?}"));
+    }
+    let ended = common::child("lines", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
+    if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
+        return Err(format!("{:?}: {}", ended.status, ended.output));
+    }
+    Ok(())
+}
