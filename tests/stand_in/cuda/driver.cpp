@@ -1001,7 +1001,7 @@ Context* new_context(int device, bool is_primary) {
 
 // ---- modules
 
-// POSIX's cksum, by which the build has listed the modules' PTX.
+// POSIX's cksum, by which kernels/INDEX lists the modules' PTX.
 uint32_t cksum(const char* text, size_t length) {
     const auto next = [](uint32_t sum, unsigned char byte) {
         sum ^= (uint32_t)byte << 24;
@@ -1014,10 +1014,8 @@ uint32_t cksum(const char* text, size_t length) {
     return ~sum;
 }
 
-// The library that was compiled from the source of this PTX, and the reason where there is none.
+// The library that is compiled from the source of this PTX, and the reason where there is none.
 std::string library_of(const std::string& text, std::string& why) {
-    static const char FIXTURE[] = "// stand-in fixtures";
-    if (text.compare(0, sizeof FIXTURE - 1, FIXTURE) == 0) return folder() + "/kernels/fixtures.so";
     static std::map<std::pair<uint32_t, size_t>, std::string> index;
     if (index.empty()) {
         const std::string path = folder() + "/kernels/INDEX";
@@ -1028,7 +1026,10 @@ std::string library_of(const std::string& text, std::string& why) {
         while (file && fscanf(file, "%u %lu %255s", &sum, &length, name) == 3) index[{sum, length}] = name;
         if (file) fclose(file);
     }
-    const auto found = index.find({cksum(text.data(), text.size()), text.size()});
+    static const char FIXTURE[] = "// stand-in fixtures";
+    const bool is_fixture = text.compare(0, sizeof FIXTURE - 1, FIXTURE) == 0;
+    const auto found = index.find(is_fixture ? std::make_pair(0u, size_t{0})
+                                             : std::make_pair(cksum(text.data(), text.size()), text.size()));
     if (found == index.end()) {
         why = "the stand-in was built from other PTX than this, or the text is none";
         return "";
@@ -2204,7 +2205,7 @@ EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     ptx::Module generated;
     const bool is_generated = ptx::is_generated(text);
     if (is_generated) why = ptx::read(text, generated);
-    const std::string library = is_generated ? "/generated." : library_of(text, why);
+    const std::string library = is_generated ? "/generated-" : library_of(text, why);
     if (!why.empty()) return check(call.name, INVALID_IMAGE, why);
     unsigned int target = generated.target;
     const size_t at = text.find("\n.target sm_");
@@ -2217,7 +2218,7 @@ EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     loaded->context = context;
     loaded->number = next_module++;
     const size_t name_at = library.rfind('/') + 1;
-    loaded->name = library.substr(name_at, library.rfind('.') - name_at);
+    loaded->name = library.substr(name_at, library.rfind('-') - name_at);
     Command command = {};
     command.kind = LOAD;
     command.module = loaded->number;

@@ -685,6 +685,13 @@ void on_fault(int, siginfo_t* info, void*) {
     end_with(ILLEGAL_ADDRESS, "%#lx %s", (unsigned long)address, what);
 }
 
+// Has a library compiled that is not there yet: by the command beside it, which `modules` has written.
+void compile(const std::string& library) {
+    const std::string command = "'" + library.substr(0, library.rfind('/')) + "/compile' '" + library + "'";
+    if (access(library.c_str(), F_OK) == 0 || system(command.c_str()) == 0) return;
+    end_with(NOT_FOUND, "%s cannot be compiled", library.c_str());
+}
+
 std::string content(const char* path) {
     FILE* from = fopen(path, "rb");
     if (!from) end_with(NOT_FOUND, "%s cannot be opened", path);
@@ -723,6 +730,7 @@ void serve(const Command& command) {
         case WATCH: watched.push_back({command.address, command.address + command.bytes, {}, {}}); break;
         case LOAD: {
             Module loaded;
+            if (!command.flag) compile(command.text);
             const std::string text = content(command.text);
             if (command.flag) {
                 loaded.generated = std::make_shared<ptx::Module>();
