@@ -113,7 +113,7 @@ class Digests:
 
     def of(self, words, paths):
         """Of words, and of files and of all files in folders; a path that is not there counts as that."""
-        digest = hashlib.sha256(json.dumps(words).encode())
+        digest = hashlib.sha256(json.dumps(words, default=str).encode())
         for path in sorted({pathlib.Path(ROOT, path) for path in paths}):
             for file in self.files(path):
                 digest.update(f"{file} {self.of_file(file) if file.is_file() else None}\n".encode())
@@ -341,6 +341,8 @@ class Run:
         self.tell(job, counts, seconds, output + counts.told)
 
     def tell(self, job, counts, seconds, output):
+        if job.part is None and job.state == "passed" and seconds < 1:
+            return
         self.told = time.monotonic()
         numbers = ", ".join(
             f"{number} {word}" for number, word in zip(counts.numbers(), ("passed", "failed", "skipped")) if number

@@ -132,7 +132,7 @@ def on_stand_in(job, kind="plain"):
 # ---- Rust's tests
 
 
-def programs(setup, then):
+def programs(setup, then, needs=()):
     """Compiles the test programs, and asks cargo where they are; `then` makes the jobs of them."""
     messages = FOLDER / "cargo.json"
 
@@ -149,7 +149,8 @@ def programs(setup, then):
                 setup.programs["lib" if is_library else one["target"]["name"]] = pathlib.Path(one["executable"])
         return then()
 
-    return Job("programs", None, compiled, counts.work, then=found, is_urgent=True, weight=300, **OF_CARGO)
+    more = {"then": found, "needs": needs, "is_urgent": True, "weight": 300}
+    return Job("programs", None, compiled, counts.work, **more, **OF_CARGO)
 
 
 def matching(names, filters, skips):
@@ -500,6 +501,7 @@ def packages(is_release, needs, then):
         return then(unpacked) if any(unpacked.iterdir()) else []
 
     more = {"folder": unpacked, "then": made, "weight": WEIGHTS["packages"], "is_urgent": True}
+    more["inputs"] = ("CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "Cargo.lock", "Cargo.toml", "matlab", "packaging", "src", *RUNNER)
     return python_job("packages", "Packages", build, count, needs=needs, **more, **(OF_CARGO if is_release else {}))
 
 
@@ -541,8 +543,9 @@ def runner():
 
 def here(setup, run):
     """The tests of this folder: a selection, the rest of them, or all."""
-    made = [library(), stand_in(), programs(setup, lambda: rust_parts(setup)), assembled(setup, run), kernels(setup)]
-    made.append(packages_here(setup, setup.is_rest))
+    # Where the library does not compile, nor do the tests.
+    compiled = programs(setup, lambda: rust_parts(setup), ("library",))
+    made = [library(), stand_in(), compiled, assembled(setup, run), kernels(setup), packages_here(setup, setup.is_rest)]
     made += octave(setup, "Octave (cpu)", "cpu", "--backend", "cpu")
     if setup.is_rest:
         made += octave(setup, "Octave (cpu), class alone", "class alone", "--without-type", "--backend", "cpu")
