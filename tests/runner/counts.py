@@ -80,9 +80,7 @@ def octave(output, status):
 
 def fuzz(output, status):
     """A call of tests/fuzz is a test."""
-    closing = re.findall(
-        r"^fuzz \(.*\): \d+ calls, (\d+) passed, (\d+) failed, (seed \d+)$", output, re.MULTILINE
-    )
+    closing = re.findall(r"^fuzz \(.*\): \d+ calls, (\d+) passed, (\d+) failed, (seed \d+)$", output, re.MULTILINE)
     return Counts(int(closing[-1][0]), int(closing[-1][1]), note=closing[-1][2]) if closing else Counts()
 
 
@@ -93,12 +91,10 @@ def unavailable(output):
 
 
 def kernels(output, status):
-    """A module that cuda/make-ptx compiled and compared is a test. What is left over is a difference too, but of none."""
+    """A module that cuda/make-ptx compiled and compared is a test. What is left over is a difference, too."""
     if status == 3:
         return unavailable(output)
-    closing = re.findall(
-        r"^kernels: (\d+) modules compiled and compared, (\d+) differences$", output, re.MULTILINE
-    )
+    closing = re.findall(r"^kernels: (\d+) modules compiled and compared, (\d+) differences$", output, re.MULTILINE)
     modules, differ = map(int, closing[-1]) if closing else (0, 0)
     return Counts(max(modules - differ, 0), differ)
 

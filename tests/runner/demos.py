@@ -127,7 +127,10 @@ DEMOS = {
     "ConvolutionConstantMemory_Demo": (["convolution_demo.png"], [("it is what conv2 computes", is_convolution)]),
     "HeatEquation_Demo": (["heat_demo.png"], [("it follows the formula, and keeps the heat", is_heat)]),
     "Advection_Demo": (["advection_demo.png"], [("it carries the pulse, better with more taps", is_advection)]),
-    "StandingWaves_Demo": (["standing_demo.png"], [("it follows the standing waves, to the second order", is_second_order)]),
+    "StandingWaves_Demo": (
+        ["standing_demo.png"],
+        [("it follows the standing waves, to the second order", is_second_order)],
+    ),
     "Diffusion_Demo": (
         ["diffusion_demo.png"],
         [

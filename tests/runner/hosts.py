@@ -146,7 +146,7 @@ def of_suite(setup, suite, root):
         Job(is_placed, None, lambda: place(root), counts.work, needs=(is_there, "library", "stand-in, plain")),
         Job(f"{suite}, helpers", f"Helpers, {suite}", lambda: add_helpers(root), helpers, needs=(is_placed,)),
         *octave(setup, suite, "Octave (cpu)", "cpu", "--backend", "cpu", **after),
-        *octave(setup, suite, "Octave (cpu), class alone", "class alone", "--without-type", "--backend", "cpu", **after),
+        *octave(setup, suite, "Octave (cpu), class alone", "class alone", "--without-type", **after),
         *octave(
             setup, suite, "Octave (cuda, stand-in)", "stand-in", "--backend", "cuda", names=on_stand_in,
             variables=("STAND_IN_KIND=plain", f"LD_LIBRARY_PATH={found}"), **after,

@@ -411,9 +411,8 @@ class Run:
             lines.append(f"{part:<34} {numbers}  {'; '.join(row.notes + unchanged)}".rstrip())
         why = [f"{part}: {number}: {reason}" for part, row in self.rows.items() for reason, number in row.why.items()]
         lines += ["", "Skipped:", *(f"  {line}" for line in why)] if why else []
-        passed, failed, skipped, unchanged = (
-            sum(getattr(row, what) for row in self.rows.values()) for what in ("passed", "failed", "skipped", "unchanged")
-        )
+        sums = [(row.passed, row.failed, row.skipped, row.unchanged) for row in self.rows.values()]
+        passed, failed, skipped, unchanged = map(sum, zip(*sums))
         if unchanged:
             lines += ["", f"{unchanged} jobs were left out: unchanged since they passed (tests/run --fresh runs them)."]
         return "\n".join([*lines, "", f"{passed} passed, {failed} failed, {skipped} skipped"]), not failed

@@ -22,31 +22,37 @@ OCTAVE = os.environ.get("OCTAVE") or "octave-cli"
 GPU = "the GPU" if any(pathlib.Path("/dev").glob("nvidia[0-9]*")) or os.path.exists("/dev/dxg") else None
 # Cargo uses all cores but towards its end, so one job runs beside it.
 OF_CARGO = {"cores": max(CORES - 1, 1), "limit": 2400, "holds": "cargo"}
-# What takes long, in seconds, where no run has told yet.
+# How long jobs take whose names begin so, in seconds, where no run has told yet; others take few.
 WEIGHTS = {
     "cpu: verbs": 150,
     "cpu: long_runs": 60,
     "cpu: arrays_reductions": 50,
-    "stand-in, devices::8 devices": 60,
-    "lib cuda": 40,
-    "lib cpu": 40,
-    "kernels": 60,
+    "cpu: ": 15,
+    "class alone: ": 15,
+    "stand-in: ": 20,
+    "stand-in, faults": 25,
+    "stand-in, engines": 40,
+    "stand-in, devices": 60,
+    "packages: octave": 40,
+    "packages: ": 5,
     "packages": 240,
-    "assembled": 60,
+    "lib c": 40,
+    "kernels": 60,
 }
-# Groups of tests that are shared out among several jobs.
-SHARES = {"stand-in, engines::cuda": 8, "stand-in, ranks": 2, "lib cuda": 2, "lib cpu": 2}
+# Groups of tests that are shared out among so many jobs.
+SHARES = {f"{kind}, engines::cuda": 8 for kind in ("stand-in", "sanitized", "races")}
+SHARES.update({"lib cuda": 2, "lib cpu": 2})
 # What a test program may read or load. What decides most is the program itself.
 RUNNER = ("tests/run", "tests/runner")
 OF_SYSTEM = ("tests/stand_in", "cuda", "src/ranks", "matlab", *RUNNER)
-OF_CHECKS = ("ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md", "Cargo.lock", "Cargo.toml", "LICENSE-MIT")
-OF_CHECKS += ("README.md", "benches", "build.rs", "cuda", "docs", "examples", "matlab", "packaging", "src", "tests")
-OF_DOCUMENTS = ("benches", "cuda", "docs", "examples", "packaging", "src", "README.md", *OF_CHECKS[:4])
+OF_DOCUMENTS = ("ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "LICENSE-APACHE")
+OF_DOCUMENTS += ("LICENSE-MIT", "benches", "cuda", "docs", "examples", "packaging", "src")
+OF_CHECKS = (*OF_DOCUMENTS, "Cargo.lock", "Cargo.toml", "build.rs", "matlab", "tests")
 OF_STAND_IN = ("libcuda.so.1", "executor", "kernels/INDEX", "kernels/fixtures.so")
 # Tests of the stand-in for the CUDA driver: the row, the tests, and variables.
 ON_STAND_IN = [
     # On a device that says it is fast: what goes into a launch does not depend on how busy this machine is.
-    ("CUDA, stand-in: engines", "engines", r"engines::cuda::", {"CUDA_STAND_IN_SPEED": "1000"}),
+    ("CUDA, stand-in: engines", "engines", "engines::cuda::", {"CUDA_STAND_IN_SPEED": "1000"}),
     ("CUDA, stand-in: itself", "cuda_stand_in", "", {}),
     ("CUDA, stand-in: study", "study", "", {}),
     ("CUDA, stand-in: devices", "devices", "", {}),
@@ -57,6 +63,10 @@ ON_STAND_IN = [
 ]
 # Tests of these begin with two names that tell one job's from another's.
 OF_TWO_NAMES = ("engines", "faults", "devices")
+
+
+def weight(name):
+    return next((seconds for begin, seconds in WEIGHTS.items() if name.startswith(begin)), 10)
 
 
 class Setup:
@@ -75,11 +85,10 @@ class Setup:
 
     def words(self):
         """What the outcome of each job depends on, beside its inputs."""
-        ours = re.compile("STENCIL_|CUDA_|OCTAVE|MKOCTFILE|MATLAB|MPICC|PTXAS|PYTHON|LD_|RUST|OMP_|OMPI_|CXX|CC$|LANG|LC_")
+        ours = re.compile("STENCIL_|CUDA_|OCTAVE|MKOCTFILE|MATLAB|MPICC|PTXAS|PYTHON|LD_|RUST|OMP|CXX|CC$|LANG|LC_")
         variables = sorted((name, value) for name, value in os.environ.items() if ours.match(name))
-        tools = [shutil.which(name) for name in (*self.octave[:1], "mpicc", "mpirun", "gnuplot", "c++", "mkoctfile", PYTHON)]
-        assemblers = sorted(str(path) for path in (ROOT / "target").glob("ptxas-*"))
-        return [self.mode, self.version, variables, tools, assemblers, sys.version, GPU]
+        tools = (self.octave[0], "mpicc", "mpirun", "gnuplot", "c++", "mkoctfile", PYTHON)
+        return [self.mode, self.version, variables, [shutil.which(tool) for tool in tools], sys.version, GPU]
 
     def row(self, name):
         """The row of a part of Octave's, with its version."""
@@ -90,7 +99,7 @@ def octave_version(command):
     """The version of an Octave, or nothing where none answers."""
     ask = [*command, "--norc", "--quiet", "--eval", r'printf ("@%s\n", OCTAVE_VERSION);']
     try:
-        told = subprocess.run(ask, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        told = subprocess.run(ask, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     except OSError:
         return ""
     return next((line[1:] for line in told.stdout.splitlines() if line.startswith("@")), "")
@@ -101,14 +110,13 @@ def octave_version(command):
 
 def library():
     extensions = ["mex", "mexa64"] if os.environ.get("MATLAB_ROOT") else ["mex"]
-    return Job(
-        "library", None, ["matlab/build-mex", *extensions], counts.work, is_urgent=True, weight=120, **OF_CARGO
-    )
+    command = ["matlab/build-mex", *extensions]
+    return Job("library", None, command, counts.work, is_urgent=True, weight=120, **OF_CARGO)
 
 
 def stand_in(kind="plain", *targets):
-    command = ["make", "--no-print-directory", "-s", "-C", "tests/stand_in/cuda", f"-j{CORES}", f"KIND={kind}", *targets]
-    return Job(f"stand-in, {kind}", None, command, counts.work, is_urgent=True, weight=60, limit=2400)
+    command = ["make", "--no-print-directory", "-s", "-C", "tests/stand_in/cuda", f"-j{CORES}", f"KIND={kind}"]
+    return Job(f"stand-in, {kind}", None, [*command, *targets], counts.work, is_urgent=True, weight=60, limit=2400)
 
 
 def on_stand_in(job, kind="plain"):
@@ -153,20 +161,16 @@ def programs(setup, then, needs=()):
     return Job("programs", None, compiled, counts.work, **more, **OF_CARGO)
 
 
-def matching(names, filters, skips):
-    """The tests that a test program runs with these filters."""
-    return [
-        name
-        for name in names
-        if any(word in name for word in filters) and not any(word in name for word in skips)
-    ]
+def matching(names, filter, skips=()):
+    """The tests that a test program runs with this filter, and `--skip` for each of these."""
+    return [name for name in names if filter in name and not any(skip in name for skip in skips)]
 
 
 def arguments(names, filter, wanted):
     """What a test program is told so that it runs these tests of all those whose names have the filter in them."""
-    skips = [name for name in matching(names, [filter], []) if name not in wanted]
+    skips = [name for name in matching(names, filter) if name not in wanted]
     told = [filter, *(word for skip in skips for word in ("--skip", skip))]
-    if sorted(matching(names, [filter], skips)) != sorted(wanted):
+    if sorted(matching(names, filter, skips)) != sorted(wanted):
         raise ValueError(f"no filter tells {wanted} from the others")
     return told
 
@@ -180,79 +184,52 @@ def families(names):
     return sorted(sorted(family) for family in found)
 
 
-def grouped(names, depth):
-    """Tests by the first so many parts of their names. The reason of one that is skipped is no part."""
+def grouped(names):
+    """Tests by the beginnings of their names. The reason of one that is skipped is no part of it."""
     groups = {}
     for name in names:
-        groups.setdefault("::".join(name.split(" (skipped: ")[0].split("::")[:depth]), []).append(name)
+        parts = name.split(" (skipped: ")[0].split("::")
+        groups.setdefault("::".join(parts[: 2 if parts[0] in OF_TWO_NAMES else 1]), []).append(name)
     return groups
 
 
-def listed(program, filter, environment):
-    """The names of a program's tests."""
-    told = subprocess.run(
-        [program, *([filter] if filter else []), "--list"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        env={**os.environ, **environment},
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    return [line[: -len(": test")] for line in told.stdout.splitlines() if line.endswith(": test")]
-
-
 def rust(row, label, program, filter="", wanted="", but=(), environment=None, change=lambda job: job, inputs=OF_SYSTEM):
-    """A job that lists a program's tests whose names begin with the filter, and then one for each group of them: those
-    whose names have `wanted` and nothing of `but` in them."""
+    """A job that lists a program's tests, and then one for each group of those whose names begin with the filter and have
+    `wanted` and nothing of `but` in them. `change` is done to each job."""
     # As cargo starts them. A job has one core, so it runs a test at a time.
-    environment = {"CARGO_MANIFEST_DIR": str(ROOT), "RUST_TEST_THREADS": "1", **(environment or {})}
-    libraries = tuple(folder / "libstencil_mex.so" for folder in (program.parent, program.parent.parent))
-    lists = FOLDER / "lists" / re.sub(r"[^\w.-]+", "-", f"{label}{filter}.json")
-    begin = f"{filter}::" if filter else ""
+    environment = {"CARGO_MANIFEST_DIR": ROOT, "RUST_TEST_THREADS": "1", **(environment or {})}
+    loaded = [folder / "libstencil_mex.so" for folder in (program.parent, program.parent.parent)]
+    # Tests use it where it is there.
+    loaded += (ROOT / "target").glob("ptxas-*/nvidia/cuda_nvcc/bin/ptxas")
 
-    def job(name, command, **more):
-        made = Job(name, row, [program, *command], counts.rust, environment=dict(environment), **more)
-        if GPU and not name.startswith("engines::cpu"):
-            made.holds = GPU
-        return change(made)
-
-    def list_them():
-        lists.parent.mkdir(parents=True, exist_ok=True)
-        variables = {name: str(value) for name, value in listing.environment.items()}
-        lists.write_text(json.dumps(listed(program, begin, variables)))
+    def job(name, row, command, count, **more):
+        holds = None if name.startswith("engines::cpu") else GPU
+        return change(Job(name, row, [program, *command], count, environment=dict(environment), holds=holds, **more))
 
     def share_out(output):
-        names = json.loads(lists.read_text())
+        names = [line[: -len(": test")] for line in output.splitlines() if line.endswith(": test")]
         asked = [name for name in names if re.search(wanted, name) and not any(word in name for word in but)]
         if not asked:
             raise ValueError(f"{program} has no test {filter} {wanted}")
         made = []
-        for group, tests in grouped(asked, 2 if filter in OF_TWO_NAMES else 1).items():
-            name = f"{label}{group}"
-            shares = min(SHARES.get(name, 1), len(families(tests)))
+        for group, tests in grouped(asked).items():
+            alike = families(tests)
+            shares = min(SHARES.get(label + group, 1), len(alike))
             for share in range(shares):
-                here = sum(families(tests)[share::shares], [])
+                here = sum(alike[share::shares], [])
                 # A group may be a test itself.
                 common = f"{group}::" if all(test.startswith(f"{group}::") for test in here) else group
-                share_name = name if shares == 1 else f"{name}, {share + 1} of {shares}"
-                made.append(
-                    job(
-                        share_name,
-                        arguments(names, common, here),
-                        weight=WEIGHTS.get(name, 25 if row.endswith(": faults") else 40 if shares > 1 else 10),
-                        inputs=(program, *libraries, *inputs),
-                    )
-                )
+                name = label + group + (f", {share + 1} of {shares}" if shares > 1 else "")
+                more = {"weight": weight(label + group), "inputs": (program, *loaded, *inputs)}
+                made.append(job(name, row, arguments(names, common, here), counts.rust, **more))
         return made
 
-    listing = change(Job(f"{label}{filter or 'tests'}: list", None, list_them, counts.work, environment=dict(environment)))
-    listing.then, listing.is_urgent, listing.inputs, listing.holds = share_out, True, None, GPU
-    return listing
+    command = [f"{filter}::", "--list"] if filter else ["--list"]
+    return job(f"{label}{filter or 'tests'}: list", None, command, counts.work, then=share_out, is_urgent=True)
 
 
 def rust_parts(setup):
-    """The test programs with whatever CUDA there is, and on the stand-in. Of what `rest` has some, that is left to it."""
+    """The test programs with whatever CUDA there is, and on the stand-in. Some walk grids, of which there is a rest."""
     found = setup.programs
     modules = ["engines", "ranks", *(["study", "devices", "memory"] if setup.is_selected else [])]
     made = [rust("Rust", "", found["system"], module) for module in modules]
@@ -263,8 +240,8 @@ def rust_parts(setup):
         made.append(rust("Rust", "checks ", found["checks"], but=but, inputs=OF_CHECKS))
     for row, module, wanted, environment in ON_STAND_IN:
         if setup.is_selected or module in ("engines", "faults"):
-            more = {"environment": environment, "change": on_stand_in}
-            made.append(rust(row, "stand-in, ", found["system"], module, wanted, **more))
+            of_job = {"environment": environment, "change": on_stand_in}
+            made.append(rust(row, "stand-in, ", found["system"], module, wanted, **of_job))
     return made
 
 
@@ -272,34 +249,27 @@ def rust_parts(setup):
 
 
 def octave_files(*options):
-    listed = subprocess.run(["tests/run-octave", "--list", *options], stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT)
-    return listed.stdout.split()
+    command = ["tests/run-octave", "--list", *options]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout.split()
 
 
 def octave(setup, row, label, *options, names=None, **more):
     """A job for each file of tests/run-octave with these options."""
     made = []
     for name in octave_files(*options) if names is None else names:
-        folder = "tests/package" if "--packages" in options else "tests/octave"
-        file = pathlib.Path(folder, f"{name}.tst")
-        text = (ROOT / file).read_text()
-        inputs = ["matlab", "src/mex", "tests/run-octave", file, *RUNNER, *(ROOT / folder).glob("*.m")]
-        inputs += OF_DOCUMENTS if re.search(r'"docs"|"examples"|"benches"|\.md"', text) or folder == "tests/package" else ()
-        made.append(
-            Job(
-                f"{label}: {name}",
-                setup.row(row),
-                ["tests/run-octave", *options, "--only", name, *setup.octave],
-                counts.octave,
-                **{
-                    "needs": ("library",),
-                    "environment": {"STENCIL_OCTAVE_VERSION": setup.version},
-                    "weight": WEIGHTS.get(f"{label}: {name}", 20),
-                    "inputs": tuple(inputs),
-                    **more,
-                },
-            )
-        )
+        folder = ROOT / ("tests/package" if "--packages" in options else "tests/octave")
+        file = folder / f"{name}.tst"
+        reads_documents = "--packages" in options or re.search(r'"(docs|examples|benches)"|\.md"', file.read_text())
+        documents = OF_DOCUMENTS if reads_documents else ()
+        of_job = {
+            "needs": ("library",),
+            "environment": {"STENCIL_OCTAVE_VERSION": setup.version},
+            "weight": weight(f"{label}: {name}"),
+            "inputs": ("matlab", "src/mex", "tests/run-octave", file, *folder.glob("*.m"), *documents, *RUNNER),
+            **more,
+        }
+        command = ["tests/run-octave", *options, "--only", name, *setup.octave]
+        made.append(Job(f"{label}: {name}", setup.row(row), command, counts.octave, **of_job))
     return made
 
 
@@ -338,27 +308,27 @@ def demo_jobs(setup):
     for name in demos.DEMOS:
         folder = FOLDER / "kept" / name
         command = ["--norc", "--no-history", "--quiet", "--path", "matlab", "--eval", f"{name} ('{folder}')"]
-        made.append(
-            Job(
-                name,
-                "Demos",
-                [*setup.octave, *command],
-                demos.demo(name, folder),
-                needs=("library",),
-                environment={"DISPLAY": None, "WAYLAND_DISPLAY": None},
-                inputs=("matlab", *RUNNER),
-                folder=folder,
-                holds=GPU,
-            )
-        )
+        of_job = {
+            "needs": ("library",),
+            "environment": {"DISPLAY": None, "WAYLAND_DISPLAY": None},
+            "inputs": ("matlab", *RUNNER),
+            "folder": folder,
+            "holds": GPU,
+        }
+        made.append(Job(name, "Demos", [*setup.octave, *command], demos.demo(name, folder), **of_job))
     return made
+
+
+def missing(name, row, program):
+    """In place of a job whose program is not on this machine."""
+    reason = f"there is no {program}"
+    return Job(name, row, ["echo", reason], lambda output, status: counts.absent(reason))
 
 
 def python_job(name, row, command, count, **more):
     """A job in Python, which the user may have named with PYTHON."""
     if not shutil.which(PYTHON):
-        reason = f"there is no {PYTHON}"
-        return Job(name, row, ["echo", "skipped:", reason], lambda output, status: counts.absent(reason))
+        return missing(name, row, PYTHON)
     return Job(name, row, command if callable(command) else [PYTHON, *command], count, **more)
 
 
@@ -370,11 +340,12 @@ def bench_jobs(setup):
     octave = " ".join(setup.octave)
     quick = ["--quick", "--seconds", "3", "--sizes", "1,20", "--taps", "5", "--octave", octave, "--out", out]
     levels = ["measure", "--quick", "--parts", "levels", "--octave", octave, "--out", to]
-    written = lambda output, status: counts.checks(("BENCHMARKS.md has the measurements' tables", status == 0))
+    check = ["benches/tables.py", "write", "--check"]
     return [
         python_job("bench", "Bench", ["benches/bench.py", *quick], demos.bench(out), folder=out, **of_both),
         python_job("tables", "Bench", ["benches/tables.py", *levels], demos.tables(to), folder=to, **of_both),
-        python_job("tables of BENCHMARKS.md", "Bench", ["benches/tables.py", "write", "--check"], written, inputs=inputs),
+        # That it has the tables of what was measured.
+        python_job("BENCHMARKS.md", "Bench", check, counts.one, inputs=inputs),
     ]
 
 
@@ -387,13 +358,10 @@ def fuzz(setup, backend):
 
 
 def kernels(setup):
-    """Compiles cuda/ again, all of it or a module of each source, and compares. It needs the package index only once."""
+    """Compiles cuda/ again, all of it or a module of each source, and compares."""
     option = "--check" if setup.is_rest else "--check-some"
-    command = ["cuda/make-ptx", option]
-    return python_job(
-        "kernels", "Kernels", command, counts.kernels,
-        weight=WEIGHTS["kernels"], limit=2400, inputs=("cuda", "packaging/wheels.py", *RUNNER),
-    )
+    of_job = {"weight": weight("kernels"), "limit": 2400, "inputs": ("cuda", "packaging/wheels.py", *RUNNER)}
+    return python_job("kernels", "Kernels", ["cuda/make-ptx", option], counts.kernels, **of_job)
 
 
 # ---- what the jobs on the stand-in have left
@@ -462,7 +430,7 @@ def assembled(setup, run):
         return bool(failed)
 
     def after_the_tests(output):
-        more = {"after": is_on_stand_in, "weight": WEIGHTS["assembled"], "limit": 2400}
+        more = {"after": is_on_stand_in, "limit": 2400}
         return [Job("assembled", row, assemble, counts.of_all, needs=("stand-in, plain",), **more)]
 
     def count(output, status):
@@ -477,15 +445,16 @@ def assembled(setup, run):
 
 
 def packages(is_release, needs, then):
-    """Builds the packages and unpacks them side by side, the Octave package's archive with them; with the library for all
-    machines if they are a release, else around the one in matlab/. `then` makes jobs of the folder they are in."""
+    """Builds the packages and unpacks them side by side, the Octave package's archive with them; with the library for
+    all machines if they are a release, else around the one in matlab/. `then` makes jobs of the folder they are in."""
     unpacked = FOLDER / "packages"
 
     def build():
         options = [] if is_release else ["--library", "matlab/libstencil_mex.so"]
         status = subprocess.run([PYTHON, "packaging/dist", *options]).returncode
         if status == 0:
-            (archive,), (toolbox,) = ([*(ROOT / "dist").glob(f"stencil-mex-*{end}")] for end in (".tar.gz", "-matlab.zip"))
+            (archive,) = (ROOT / "dist").glob("stencil-mex-*.tar.gz")
+            (toolbox,) = (ROOT / "dist").glob("stencil-mex-*-matlab.zip")
             shutil.copy(archive, unpacked)
             shutil.unpack_archive(archive, unpacked)
             shutil.unpack_archive(toolbox, unpacked)
@@ -500,9 +469,10 @@ def packages(is_release, needs, then):
         # Not where what builds them cannot be installed.
         return then(unpacked) if any(unpacked.iterdir()) else []
 
-    more = {"folder": unpacked, "then": made, "weight": WEIGHTS["packages"], "is_urgent": True}
-    more["inputs"] = ("CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "Cargo.lock", "Cargo.toml", "matlab", "packaging", "src", *RUNNER)
-    return python_job("packages", "Packages", build, count, needs=needs, **more, **(OF_CARGO if is_release else {}))
+    inputs = (*OF_DOCUMENTS, "Cargo.lock", "Cargo.toml", "matlab", *RUNNER)
+    of_job = {"needs": needs, "folder": unpacked, "then": made, "weight": weight("packages"), "inputs": inputs}
+    of_job.update(OF_CARGO if is_release else {}, is_urgent=True)
+    return python_job("packages", "Packages", build, count, **of_job)
 
 
 def packages_here(setup, is_release):
@@ -511,22 +481,19 @@ def packages_here(setup, is_release):
 
     def tried(unpacked):
         (folder,) = (path for path in unpacked.iterdir() if path.is_dir())
+        checks, inputs = setup.programs["checks"], (unpacked, *OF_CHECKS)
+        toolbox = {"STENCIL_MEX_LIBRARY": folder / "toolbox/StencilConstantMemory_CUDA.mexa64"}
+        of_toolbox = {"wanted": "^matlab::", "environment": toolbox, "inputs": inputs}
         of_packages = {"needs": ("packages",)}
-        made = [
-            rust(
-                "Packages: stand-in for MATLAB", "toolbox, ", setup.programs["checks"], wanted="^matlab::", inputs=(unpacked, *OF_CHECKS),
-                environment={"STENCIL_MEX_LIBRARY": folder / "toolbox/StencilConstantMemory_CUDA.mexa64"},
-            ),
-            *octave(setup, "Octave, packages", "packages", "--packages", unpacked, **of_packages),
-        ]
+        made = [rust("Packages: stand-in for MATLAB", "toolbox, ", checks, **of_toolbox)]
+        made += octave(setup, "Octave, packages", "packages", "--packages", unpacked, **of_packages)
         if is_release:
             library = folder / "toolbox/libstencil_mex.so"
             setup.measured["package_library_bytes"] = library.stat().st_size
-            environment = {"STENCIL_MEX_LIBRARY": library}
-            of_library = {"wanted": "^(portable|exports)::", "environment": environment, "inputs": (unpacked, *OF_CHECKS)}
-            made.append(rust("Packages: library", "portable, ", setup.programs["checks"], **of_library))
-            names = ["errors", "hostile"]
-            made += octave(setup, "Octave, portable", "portable", "--path", folder / "inst", names=names, **of_packages)
+            of_library = {"wanted": "^(portable|exports)::", "environment": {"STENCIL_MEX_LIBRARY": library}}
+            made.append(rust("Packages: library", "portable, ", checks, inputs=inputs, **of_library))
+            of_packages["names"] = ["errors", "hostile"]
+            made += octave(setup, "Octave, portable", "portable", "--path", folder / "inst", **of_packages)
         return made
 
     return packages(is_release, ("programs",) if is_release else ("programs", "library"), tried)
@@ -570,8 +537,11 @@ def sanitized(setup, kinds):
             change = functools.partial(on_stand_in, kind=kind)
             # What is left out is large or often, and no other code of a kernel.
             often = ("large", "memory_is_flat", "stopped")
-            of_kind = [("itself", "cuda_stand_in", "", ()), ("engines", "engines", "engines::cuda::", often), ("study", "study", "", ())]
-            for row, module, wanted, but in of_kind:
+            for row, module, wanted, but in (
+                ("itself", "cuda_stand_in", "", ()),
+                ("engines", "engines", "engines::cuda::", often),
+                ("study", "study", "", ()),
+            ):
                 program = setup.programs["system"]
                 made.append(rust(f"{kind}: {row}", f"{kind}, ", program, module, wanted, but, change=change))
         return made
@@ -586,7 +556,7 @@ def built(setup, folder):
     environment = {"STAND_IN_DIR": libraries, "STENCIL_MEX_LIBRARY": libraries / "libstencil_mex.so"}
 
     def place():
-        # What lends outputs and makes objects was built for the Octave of that machine, and is of use where the same runs.
+        # These were built for the Octave of that machine, and are of use where the same one runs.
         for helper in [*libraries.glob("libstencil_lend-*.so"), *libraries.glob("libstencil_object-*.so")]:
             shutil.copy(helper, ROOT / "matlab")
         for program in (folder / "bin").iterdir():
@@ -603,7 +573,6 @@ def built(setup, folder):
 
     made = [Job("library", None, place, counts.work, is_urgent=True, then=of_programs)]
     if not shutil.which(setup.octave[0]):
-        reason = f"there is no {setup.octave[0]}"
-        return [*made, Job("octave", "Octave", ["echo", "skipped:", reason], lambda output, status: counts.absent(reason))]
+        return [*made, missing("octave", "Octave", setup.octave[0])]
     made += octave(setup, "Octave (cpu)", "cpu", "--backend", "cpu")
     return [*made, octave_on_gpu(setup), *bench_jobs(setup)]

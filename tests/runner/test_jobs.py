@@ -24,6 +24,15 @@ def shell(name, script, row="Row", count=counts.rust, **more):
     return Job(name, row, ["sh", "-c", script], count, **more)
 
 
+def is_running(command):
+    """Whether a process has this command."""
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if path.read_text().replace("\0", " ").strip() == command:
+                return True
+    return False
+
+
 class Runs(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -77,8 +86,7 @@ class Runs(unittest.TestCase):
         )
         self.assertFalse(is_good)
         self.assertIn("ZeroDivisionError", said)
-        commands = [path.read_bytes() for path in pathlib.Path("/proc").glob("[0-9]*/cmdline") if os.access(path, os.R_OK)]
-        self.assertFalse(any(marker.replace(" ", "\0").encode() in command for command in commands))
+        self.assertFalse(is_running(marker))
 
     def test_what_is_good_is_said_to_be(self):
         table, is_good, said = self.run_all(shell("passes", f"echo '{PASSES}'"))
@@ -143,22 +151,28 @@ class Runs(unittest.TestCase):
 
 
 class Groups(unittest.TestCase):
-    NAMES = ["e::cuda::a", "e::cuda::ab", "e::cuda::b", "e::cpu::a (skipped: no::such)", "e::whole"]
+    NAMES = ["engines::cuda::a", "engines::cuda::ab", "engines::cuda::b", "engines::cpu::a (skipped: no::such)"]
+    NAMES += ["faults::whole", "ranks::whole::3"]
 
     def test_groups_are_by_the_first_names(self):
         self.assertEqual(
-            parts.grouped(self.NAMES, 2),
-            {"e::cuda": self.NAMES[:3], "e::cpu": [self.NAMES[3]], "e::whole": ["e::whole"]},
+            parts.grouped(self.NAMES),
+            {
+                "engines::cuda": self.NAMES[:3],
+                "engines::cpu": [self.NAMES[3]],
+                "faults::whole": ["faults::whole"],
+                "ranks": ["ranks::whole::3"],
+            },
         )
 
     def test_what_one_filter_takes_stays_together(self):
-        self.assertEqual(parts.families(self.NAMES[:3]), [["e::cuda::a", "e::cuda::ab"], ["e::cuda::b"]])
+        self.assertEqual(parts.families(self.NAMES[:3]), [self.NAMES[:2], self.NAMES[2:3]])
 
     def test_a_filter_takes_its_tests_and_no_others(self):
-        told = parts.arguments(self.NAMES, "e::cuda::", ["e::cuda::b"])
-        self.assertEqual(told, ["e::cuda::", "--skip", "e::cuda::a", "--skip", "e::cuda::ab"])
+        told = parts.arguments(self.NAMES, "engines::cuda::", ["engines::cuda::b"])
+        self.assertEqual(told, ["engines::cuda::", "--skip", "engines::cuda::a", "--skip", "engines::cuda::ab"])
         with self.assertRaises(ValueError):
-            parts.arguments(self.NAMES, "e::cuda::", ["e::cuda::ab"])
+            parts.arguments(self.NAMES, "engines::cuda::", ["engines::cuda::ab"])
 
 
 class Outputs(unittest.TestCase):
