@@ -65,12 +65,10 @@ demo:
 
 test:
 	@.ci/setup test
-	@matlab/build-mex $(MEXEXT)
 	@tests/run
 
 test-all:
 	@.ci/setup test
-	@matlab/build-mex $(MEXEXT)
 	@tests/run all
 
 lint:
@@ -112,16 +110,15 @@ fuzz:
 
 sanitize:
 	@.ci/setup test
-	@tests/run-sanitized
+	@tests/run sanitized
 
 test-hosts:
 	@.ci/setup hosts
-	@matlab/build-mex $(MEXEXT)
-	@tests/run-hosts
+	@tests/run hosts
 
 dist:
 	@.ci/setup dist
-	@tests/run-packages
+	@tests/run packages
 
 dist-check:
 	@.ci/setup dist

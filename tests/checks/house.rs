@@ -33,9 +33,11 @@ enum Rule {
     NoPage,
     /// Comments of a file, or paragraphs of one, that begin with "The same": they cannot be read alone.
     TheSame,
+    /// What a run of the tests has cost.
+    Run,
 }
 
-use Rule::{Circle, FileLines, FunctionLines, NoPage, TestLines, TheSame, Words};
+use Rule::{Circle, FileLines, FunctionLines, NoPage, Run, TestLines, TheSame, Words};
 
 /// The most that each may be; for documents, see [`DOCUMENTS`].
 const LIMITS: [(Rule, usize); 6] =
@@ -44,6 +46,10 @@ const LIMITS: [(Rule, usize); 6] =
 /// Documents, and the most words of each.
 const DOCUMENTS: [(&str, usize); 4] =
     [("ARCHITECTURE.md", 3000), ("BENCHMARKS.md", 3000), ("CHANGELOG.md", 900), ("README.md", 900)];
+
+/// What a run may cost: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors; and
+/// the library that packages have. `tests/run` writes these figures.
+const RUNS: [(&str, usize); 2] = [("processor_seconds", 1600), ("package_library_bytes", 6_300_000)];
 
 /// What passes a limit for the time being: the rule, the file (`file: function` for one), the most that it may be, and
 /// why.
@@ -127,6 +133,22 @@ fn comments_can_be_read_alone() {
         })
     });
     check(TheSame, found);
+}
+
+#[test]
+#[ignore = "it is of a run's figures: .ci/run asks for it behind its runs"]
+fn limits_of_a_run() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tests/measured");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let figures: BTreeMap<_, _> = text.lines().filter_map(|line| line.split_once(' ')).collect();
+    check_each(
+        Run,
+        RUNS.map(|(name, limit)| {
+            let figure = figures.get(name).unwrap_or_else(|| panic!("{}: no {name}", path.display()));
+            let value = figure.parse().unwrap_or_else(|error| panic!("{name} is '{figure}': {error}"));
+            Measured { at: "tests/run".into(), value, what: name.into(), limit }
+        }),
+    );
 }
 
 // ---- limits

@@ -1,0 +1,182 @@
+"""The jobs of `tests/run hosts`: the library as it was built here, and the packages, in other releases of Octave.
+
+Each suite is a Debian of its own, made by debootstrap on first use and kept in .hosts/ (or in the folder that
+STENCIL_HOSTS_DIR names). It has Octave and gnuplot, and no compiler: what the packages are for.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+import counts
+import parts
+from jobs import ROOT, Job
+
+HOSTS = pathlib.Path(os.environ.get("STENCIL_HOSTS_DIR") or ROOT / ".hosts")
+# Where a root has its copy of this folder.
+PLACE = "opt/stencil-mex"
+# Mounts are made in a namespace of their own: they go with it, however it ends.
+APART = ["unshare", "--mount", "--propagation", "private"]
+ENTER = 'mount -t proc proc "$1/proc"; mount -t devpts -o ptmxmode=0666 devpts "$1/dev/pts"; exec chroot "$@"'
+ENVIRONMENT = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8"]
+PACKAGES = "octave,gnuplot-nox,fonts-freefont-otf"
+
+
+def trouble():
+    """Why this machine cannot do it; nothing where it can."""
+    if os.geteuid():
+        return "root is needed, to make a root folder of Debian and to change into it"
+    if subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL).returncode:
+        return "mounts are not allowed here (in a container, CAP_SYS_ADMIN is needed)"
+    return None
+
+
+def in_root(root, *command):
+    """A command of a root, in an environment of its own."""
+    return [*APART, "sh", "-e", "-c", ENTER, "sh", root, "/usr/bin/env", "-i", *ENVIRONMENT, *command]
+
+
+def headers_of(root):
+    """Where the headers of its Octave are kept, and the version of its package. The root stays without them."""
+    ask = in_root(root, "dpkg-query", "-W", "-f", "${Version}", "octave")
+    version = subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return HOSTS / "headers" / f"octave-{version.rpartition('-')[0]}", version
+
+
+def make_root(suite, root):
+    # debootstrap keeps its notes in this folder until it is done.
+    if os.access(root / "usr/bin/octave-cli", os.X_OK) and not (root / "debootstrap").exists():
+        return
+    print(f"Making a Debian {suite} with Octave in {root}: some minutes.", flush=True)
+    subprocess.run(["rm", "-rf", "--one-file-system", root], check=True)
+    root.mkdir(parents=True)
+    subprocess.run([*APART, "debootstrap", "--variant=minbase", f"--include={PACKAGES}", suite, root], check=True)
+
+
+def fetch_headers(suite, root):
+    """The headers of its Octave, where its Debian has them."""
+    headers, version = headers_of(root)
+    if headers.is_dir():
+        return
+    download = 'cd /tmp; apt-get -q update; apt-get -q download "octave-dev=$1"'
+    done = subprocess.run(in_root(root, "sh", "-c", download, "sh", version))
+    archives = list((root / "tmp").glob("octave-dev_*.deb"))
+    with tempfile.TemporaryDirectory() as work:
+        if done.returncode == 0 and subprocess.run(["dpkg-deb", "-x", *archives, work]).returncode == 0:
+            headers.parent.mkdir(exist_ok=True)
+            for folder in pathlib.Path(work, "usr/include").glob("octave-*"):
+                shutil.move(folder, headers.parent)
+        else:
+            print(f"There are no libraries for the Octave of {suite}")
+    for archive in archives:
+        archive.unlink()
+
+
+def place(root):
+    """Copies, so that nothing of this folder is mounted where it could be written to."""
+    folder = root / PLACE
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "target").mkdir(parents=True)
+    # Examples and links of the documents are tested, too.
+    texts = [*ROOT.glob("LICENSE-*"), *ROOT.glob("*.md")]
+    folders = [ROOT / name for name in ("matlab", "tests", "benches", "cuda", "docs", "examples", "packaging", "src")]
+    subprocess.run(["cp", "-a", *folders, *texts, folder], check=True)
+    subprocess.run(["cp", "-a", ROOT / "target/cuda-stand-in", folder / "target"], check=True)
+
+
+def add_helpers(root):
+    """What is compiled with its Octave's headers, into the copy of matlab/ there."""
+    headers, version = headers_of(root)
+    if not headers.is_dir():
+        return 3
+    environment = {
+        **os.environ,
+        "MKOCTFILE": str(ROOT / "packaging/headers-mkoctfile"),
+        "OCTAVE_HEADERS": str(headers),
+    }
+    folder = root / PLACE / "matlab"
+    subprocess.run([folder / "build-mex", "--from", "matlab/libstencil_mex.so", "mex"], env=environment, check=True)
+    return not (folder / f"libstencil_object-{headers.name.rpartition('-')[2]}.so").exists()
+
+
+def helpers(output, status):
+    if status == 3:
+        return counts.absent("without the headers of its Octave a DeviceArray is an object of the class")
+    if status:
+        return counts.Counts(failed=1, note="src/mex/object.cc does not compile with the headers of its Octave")
+    return counts.Counts(passed=1)
+
+
+def jobs(setup, suites):
+    """The jobs of all suites."""
+    made = [parts.library(), parts.stand_in("plain", "modules")]
+    for suite in suites:
+        made += of_suite(setup, suite, HOSTS / suite)
+    made.append(
+        parts.packages(True, (), lambda folder: [job for suite in suites for job in of_packages(setup, suite, folder)])
+    )
+    return made
+
+
+def octave(setup, suite, row, label, *options, needs, variables=(), **more):
+    """The files of tests/run-octave with these options in the root of a suite."""
+    made = parts.octave(setup, f"{row}, {suite}", f"{suite}, {label}", *options, needs=needs, inputs=None, **more)
+    for job in made:
+        # Its Octave is another than this machine's.
+        job.part, job.environment = f"{row}, {suite}", {}
+        words = job.command[1 : len(job.command) - len(setup.octave)]
+        job.command = in_root(HOSTS / suite, *variables, f"/{PLACE}/tests/run-octave", *words, "octave-cli")
+    return made
+
+
+def of_suite(setup, suite, root):
+    def make():
+        make_root(suite, root)
+        fetch_headers(suite, root)
+
+    is_there, is_placed = f"{suite}, root", f"{suite}, copies"
+    after = {"needs": (is_placed,), "after": lambda other: other.name == f"{suite}, helpers"}
+    found = f"/{PLACE}/target/cuda-stand-in/plain"
+    on_stand_in = ["arrays", "arrays_life", "stencil", "errors", "driver"]
+    return [
+        Job(is_there, None, make, counts.work, is_urgent=True, weight=300, limit=2400),
+        Job(is_placed, None, lambda: place(root), counts.work, needs=(is_there, "library", "stand-in, plain")),
+        Job(f"{suite}, helpers", f"Helpers, {suite}", lambda: add_helpers(root), helpers, needs=(is_placed,)),
+        *octave(setup, suite, "Octave (cpu)", "cpu", "--backend", "cpu", **after),
+        *octave(setup, suite, "Octave (cpu), class alone", "class alone", "--without-type", **after),
+        *octave(
+            setup, suite, "Octave (cuda, stand-in)", "stand-in", "--backend", "cuda", names=on_stand_in,
+            variables=("STAND_IN_KIND=plain", f"LD_LIBRARY_PATH={found}"), **after,
+        ),
+    ]
+
+
+def of_packages(setup, suite, unpacked):
+    root = HOSTS / suite
+    is_placed, is_bare = f"{suite}, copies of packages", f"{suite}, no compiler"
+    after = {"needs": (is_placed,)}
+    (name,) = (path.name for path in unpacked.iterdir() if path.is_dir())
+
+    def copy():
+        subprocess.run(["cp", "-a", unpacked, root / PLACE], check=True)
+
+    def bare(output, status):
+        is_found = re.search("^/", output, re.MULTILINE)
+        return counts.Counts(failed=1, note=f"remove it, or {root}") if is_found else counts.Counts(passed=1)
+
+    compilers = in_root(root, "sh", "-c", "command -v cc c++ gcc g++ clang mkoctfile cargo; true")
+    return [
+        Job(is_placed, None, copy, counts.work, needs=(f"{suite}, copies",)),
+        Job(is_bare, f"Packages, {suite}: no compiler", compilers, bare, needs=(f"{suite}, root",)),
+        *octave(
+            setup, suite, "Octave, packages", "packages", "--packages", f"/{PLACE}/packages",
+            names=["matlab", "octave"], **after,
+        ),
+        *octave(
+            setup, suite, "Octave, portable", "portable", "--path", f"/{PLACE}/packages/{name}/inst",
+            names=["errors", "hostile"], **after,
+        ),
+    ]

@@ -1,0 +1,578 @@
+"""The jobs of each kind of run: which programs, with which variables, and what they need."""
+
+import concurrent.futures
+import functools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import counts
+import demos
+from jobs import ROOT, Job
+
+FOLDER = ROOT / "target/tests"
+CORES = len(os.sched_getaffinity(0))
+PYTHON = os.environ.get("PYTHON") or sys.executable
+OCTAVE = os.environ.get("OCTAVE") or "octave-cli"
+# No two jobs use a real GPU at the same time: some take all of its memory, and others time it.
+GPU = "the GPU" if any(pathlib.Path("/dev").glob("nvidia[0-9]*")) or os.path.exists("/dev/dxg") else None
+# Cargo uses all cores but towards its end, so one job runs beside it.
+OF_CARGO = {"cores": max(CORES - 1, 1), "limit": 2400, "holds": "cargo"}
+# How long jobs take whose names begin so, in seconds, where no run has told yet; others take few.
+WEIGHTS = {
+    "cpu: verbs": 150,
+    "cpu: long_runs": 60,
+    "cpu: arrays_reductions": 50,
+    "cpu: ": 15,
+    "class alone: ": 15,
+    "stand-in: ": 20,
+    "stand-in, faults": 25,
+    "stand-in, engines": 40,
+    "stand-in, devices": 60,
+    "packages: octave": 40,
+    "packages: ": 5,
+    "packages": 240,
+    "lib c": 40,
+    "kernels": 60,
+}
+# Groups of tests that are shared out among so many jobs.
+SHARES = {f"{kind}, engines::cuda": 8 for kind in ("stand-in", "sanitized", "races")}
+SHARES.update({"lib cuda": 2, "lib cpu": 2})
+# What a test program may read or load. What decides most is the program itself.
+RUNNER = ("tests/run", "tests/runner")
+OF_SYSTEM = ("tests/stand_in", "cuda", "src/ranks", "matlab", *RUNNER)
+OF_DOCUMENTS = ("ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "LICENSE-APACHE")
+OF_DOCUMENTS += ("LICENSE-MIT", "benches", "cuda", "docs", "examples", "packaging", "src")
+OF_CHECKS = (*OF_DOCUMENTS, "Cargo.lock", "Cargo.toml", "build.rs", "matlab", "tests")
+OF_STAND_IN = ("libcuda.so.1", "executor", "kernels/INDEX", "kernels/fixtures.so")
+# Tests of the stand-in for the CUDA driver: the row, the tests, and variables.
+ON_STAND_IN = [
+    # On a device that says it is fast: what goes into a launch does not depend on how busy this machine is.
+    ("CUDA, stand-in: engines", "engines", "engines::cuda::", {"CUDA_STAND_IN_SPEED": "1000"}),
+    ("CUDA, stand-in: itself", "cuda_stand_in", "", {}),
+    ("CUDA, stand-in: study", "study", "", {}),
+    ("CUDA, stand-in: devices", "devices", "", {}),
+    ("CUDA, stand-in: ranks", "ranks", "gpu", {}),
+    ("CUDA, stand-in: calls in calls", "nested", "", {}),
+    ("CUDA, stand-in: MATLAB's gpuArray", "gpu_arrays", "", {}),
+    ("CUDA, stand-in: faults", "faults", "", {}),
+]
+# Tests of these begin with two names that tell one job's from another's.
+OF_TWO_NAMES = ("engines", "faults", "devices")
+
+
+def weight(name):
+    return next((seconds for begin, seconds in WEIGHTS.items() if name.startswith(begin)), 10)
+
+
+class Setup:
+    """What the jobs of a run have in common."""
+
+    def __init__(self, mode="selection", octave=(OCTAVE,)):
+        self.mode = mode
+        self.is_selected = mode in ("selection", "all")
+        self.is_rest = mode in ("rest", "all")
+        self.octave = list(octave)
+        self.version = octave_version(self.octave)
+        # The test programs by their names, once they are there; the library's own tests are in `lib`.
+        self.programs = {}
+        # Figures that have limits (tests/house.rs).
+        self.measured = {}
+
+    def words(self):
+        """What the outcome of each job depends on, beside its inputs."""
+        ours = re.compile("STENCIL_|CUDA_|OCTAVE|MKOCTFILE|MATLAB|MPICC|PTXAS|PYTHON|LD_|RUST|OMP|CXX|CC$|LANG|LC_")
+        variables = sorted((name, value) for name, value in os.environ.items() if ours.match(name))
+        tools = (self.octave[0], "mpicc", "mpirun", "gnuplot", "c++", "mkoctfile", PYTHON)
+        return [self.mode, self.version, variables, [shutil.which(tool) for tool in tools], sys.version, GPU]
+
+    def row(self, name):
+        """The row of a part of Octave's, with its version."""
+        return name.replace("Octave", f"Octave {self.version}", 1) if self.version else name
+
+
+def octave_version(command):
+    """The version of an Octave, or nothing where none answers."""
+    ask = [*command, "--norc", "--quiet", "--eval", r'printf ("@%s\n", OCTAVE_VERSION);']
+    try:
+        told = subprocess.run(ask, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return next((line[1:] for line in told.stdout.splitlines() if line.startswith("@")), "")
+
+
+# ---- what is built
+
+
+def library():
+    extensions = ["mex", "mexa64"] if os.environ.get("MATLAB_ROOT") else ["mex"]
+    command = ["matlab/build-mex", *extensions]
+    return Job("library", None, command, counts.work, is_urgent=True, weight=120, **OF_CARGO)
+
+
+def stand_in(kind="plain", *targets):
+    command = ["make", "--no-print-directory", "-s", "-C", "tests/stand_in/cuda", f"-j{CORES}", f"KIND={kind}"]
+    return Job(f"stand-in, {kind}", None, [*command, *targets], counts.work, is_urgent=True, weight=60, limit=2400)
+
+
+def on_stand_in(job, kind="plain"):
+    """The job with the stand-in in place of the CUDA driver; what it launches and generates is kept in its folder."""
+    found = ROOT / "target/cuda-stand-in" / kind
+    path = f"{found}:{os.environ['LD_LIBRARY_PATH']}" if os.environ.get("LD_LIBRARY_PATH") else found
+    job.folder = FOLDER / "kept" / re.sub(r"[^\w.-]+", "-", job.name)
+    job.needs += (f"stand-in, {kind}",)
+    job.environment = {
+        "STAND_IN_KIND": kind,
+        "LD_LIBRARY_PATH": str(path),
+        "CUDA_STAND_IN_KERNELS": str(job.folder / "kernels"),
+        "CUDA_STAND_IN_PTX": str(job.folder),
+        **job.environment,
+    }
+    if job.inputs is not None:
+        job.inputs += tuple(found / name for name in OF_STAND_IN)
+    return job
+
+
+# ---- Rust's tests
+
+
+def programs(setup, then, needs=()):
+    """Compiles the test programs, and asks cargo where they are; `then` makes the jobs of them."""
+    messages = FOLDER / "cargo.json"
+
+    def compiled():
+        command = ["cargo", "test", "--no-run", "--message-format=json-render-diagnostics"]
+        with open(messages, "w") as to:
+            return subprocess.run(command, stdout=to).returncode
+
+    def found(output):
+        told = [json.loads(line) for line in messages.read_text().splitlines() if line.startswith("{")]
+        for one in told:
+            if one.get("executable") and one["profile"]["test"]:
+                is_library = "test" not in one["target"]["kind"]
+                setup.programs["lib" if is_library else one["target"]["name"]] = pathlib.Path(one["executable"])
+        return then()
+
+    more = {"then": found, "needs": needs, "is_urgent": True, "weight": 300}
+    return Job("programs", None, compiled, counts.work, **more, **OF_CARGO)
+
+
+def matching(names, filter, skips=()):
+    """The tests that a test program runs with this filter, and `--skip` for each of these."""
+    return [name for name in names if filter in name and not any(skip in name for skip in skips)]
+
+
+def arguments(names, filter, wanted):
+    """What a test program is told so that it runs these tests of all those whose names have the filter in them."""
+    skips = [name for name in matching(names, filter) if name not in wanted]
+    told = [filter, *(word for skip in skips for word in ("--skip", skip))]
+    if sorted(matching(names, filter, skips)) != sorted(wanted):
+        raise ValueError(f"no filter tells {wanted} from the others")
+    return told
+
+
+def families(names):
+    """Tests of which one's name is in another's: a filter for the one takes the other, too."""
+    found = []
+    for name in sorted(names, key=lambda name: (len(name), name)):
+        related = [family for family in found if any(other in name for other in family)]
+        found = [family for family in found if family not in related] + [sum(related, [name])]
+    return sorted(sorted(family) for family in found)
+
+
+def grouped(names):
+    """Tests by the beginnings of their names. The reason of one that is skipped is no part of it."""
+    groups = {}
+    for name in names:
+        parts = name.split(" (skipped: ")[0].split("::")
+        groups.setdefault("::".join(parts[: 2 if parts[0] in OF_TWO_NAMES else 1]), []).append(name)
+    return groups
+
+
+def rust(row, label, program, filter="", wanted="", but=(), environment=None, change=lambda job: job, inputs=OF_SYSTEM):
+    """A job that lists a program's tests, and then one for each group of those whose names begin with the filter and have
+    `wanted` and nothing of `but` in them. `change` is done to each job."""
+    # As cargo starts them. A job has one core, so it runs a test at a time.
+    environment = {"CARGO_MANIFEST_DIR": ROOT, "RUST_TEST_THREADS": "1", **(environment or {})}
+    loaded = [folder / "libstencil_mex.so" for folder in (program.parent, program.parent.parent)]
+    # Tests use it where it is there.
+    loaded += (ROOT / "target").glob("ptxas-*/nvidia/cuda_nvcc/bin/ptxas")
+
+    def job(name, row, command, count, **more):
+        holds = None if name.startswith("engines::cpu") else GPU
+        return change(Job(name, row, [program, *command], count, environment=dict(environment), holds=holds, **more))
+
+    def share_out(output):
+        names = [line[: -len(": test")] for line in output.splitlines() if line.endswith(": test")]
+        asked = [name for name in names if re.search(wanted, name) and not any(word in name for word in but)]
+        if not asked:
+            raise ValueError(f"{program} has no test {filter} {wanted}")
+        made = []
+        for group, tests in grouped(asked).items():
+            alike = families(tests)
+            shares = min(SHARES.get(label + group, 1), len(alike))
+            for share in range(shares):
+                here = sum(alike[share::shares], [])
+                # A group may be a test itself.
+                common = f"{group}::" if all(test.startswith(f"{group}::") for test in here) else group
+                name = label + group + (f", {share + 1} of {shares}" if shares > 1 else "")
+                more = {"weight": weight(label + group), "inputs": (program, *loaded, *inputs)}
+                made.append(job(name, row, arguments(names, common, here), counts.rust, **more))
+        return made
+
+    command = [f"{filter}::", "--list"] if filter else ["--list"]
+    return job(f"{label}{filter or 'tests'}: list", None, command, counts.work, then=share_out, is_urgent=True)
+
+
+def rust_parts(setup):
+    """The test programs with whatever CUDA there is, and on the stand-in. Some walk grids, of which there is a rest."""
+    found = setup.programs
+    modules = ["engines", "ranks", *(["study", "devices", "memory"] if setup.is_selected else [])]
+    made = [rust("Rust", "", found["system"], module) for module in modules]
+    if setup.is_selected:
+        made.append(rust("Rust", "lib ", found["lib"]))
+        # The others are of the packages, and of a run's own figures.
+        but = ("portable::", "house::limits_of_a_run")
+        made.append(rust("Rust", "checks ", found["checks"], but=but, inputs=OF_CHECKS))
+    for row, module, wanted, environment in ON_STAND_IN:
+        if setup.is_selected or module in ("engines", "faults"):
+            of_job = {"environment": environment, "change": on_stand_in}
+            made.append(rust(row, "stand-in, ", found["system"], module, wanted, **of_job))
+    return made
+
+
+# ---- Octave's tests
+
+
+def octave_files(*options):
+    command = ["tests/run-octave", "--list", *options]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=ROOT).stdout.split()
+
+
+def octave(setup, row, label, *options, names=None, **more):
+    """A job for each file of tests/run-octave with these options."""
+    made = []
+    for name in octave_files(*options) if names is None else names:
+        folder = ROOT / ("tests/package" if "--packages" in options else "tests/octave")
+        file = folder / f"{name}.tst"
+        reads_documents = "--packages" in options or re.search(r'"(docs|examples|benches)"|\.md"', file.read_text())
+        documents = OF_DOCUMENTS if reads_documents else ()
+        of_job = {
+            "needs": ("library",),
+            "environment": {"STENCIL_OCTAVE_VERSION": setup.version},
+            "weight": weight(f"{label}: {name}"),
+            "inputs": ("matlab", "src/mex", "tests/run-octave", file, *folder.glob("*.m"), *documents, *RUNNER),
+            **more,
+        }
+        command = ["tests/run-octave", *options, "--only", name, *setup.octave]
+        made.append(Job(f"{label}: {name}", setup.row(row), command, counts.octave, **of_job))
+    return made
+
+
+def octave_on_gpu(setup):
+    """Asks the library for a GPU; the files on it where there is one."""
+    code = r'd = ConstantMemoryDevice_CUDA (); printf ("device: %s %s\n", d.Backend, d.BackendReason)'
+
+    def count(output, status):
+        told = re.search(r"^device: (\S*) ?(.*)$", output, re.MULTILINE)
+        if status or not told:
+            return counts.Counts(failed=1, note="ConstantMemoryDevice_CUDA failed")
+        return counts.Counts(is_excused=True) if told[1] == "cuda" else counts.absent(told[2])
+
+    def files(output):
+        is_there = re.search("^device: cuda", output, re.MULTILINE)
+        return octave(setup, "Octave (cuda)", "cuda", "--backend", "cuda", holds=GPU) if is_there else []
+
+    return Job(
+        "cuda: is there a GPU?",
+        setup.row("Octave (cuda)"),
+        [*setup.octave, "--norc", "--no-history", "--quiet", "--path", "matlab", "--eval", code],
+        count,
+        needs=("library",),
+        environment={"STENCIL_BACKEND": None},
+        then=files,
+        holds=GPU,
+    )
+
+
+# ---- demos, benchmarks, random calls
+
+
+def demo_jobs(setup):
+    """The demos as a newcomer runs them: no display, an empty folder to write into."""
+    made = []
+    for name in demos.DEMOS:
+        folder = FOLDER / "kept" / name
+        command = ["--norc", "--no-history", "--quiet", "--path", "matlab", "--eval", f"{name} ('{folder}')"]
+        of_job = {
+            "needs": ("library",),
+            "environment": {"DISPLAY": None, "WAYLAND_DISPLAY": None},
+            "inputs": ("matlab", *RUNNER),
+            "folder": folder,
+            "holds": GPU,
+        }
+        made.append(Job(name, "Demos", [*setup.octave, *command], demos.demo(name, folder), **of_job))
+    return made
+
+
+def missing(name, row, program):
+    """In place of a job whose program is not on this machine."""
+    reason = f"there is no {program}"
+    return Job(name, row, ["echo", reason], lambda output, status: counts.absent(reason))
+
+
+def python_job(name, row, command, count, **more):
+    """A job in Python, which the user may have named with PYTHON."""
+    if not shutil.which(PYTHON):
+        return missing(name, row, PYTHON)
+    return Job(name, row, command if callable(command) else [PYTHON, *command], count, **more)
+
+
+def bench_jobs(setup):
+    """The benchmarks on arrays of next to nothing: that they measure, never how fast anything is."""
+    inputs = ("matlab", "benches", "docs", "BENCHMARKS.md", *RUNNER)
+    of_both = {"needs": ("library",), "inputs": inputs, "holds": GPU}
+    out, to = FOLDER / "kept/bench", FOLDER / "kept/tables"
+    octave = " ".join(setup.octave)
+    quick = ["--quick", "--seconds", "3", "--sizes", "1,20", "--taps", "5", "--octave", octave, "--out", out]
+    levels = ["measure", "--quick", "--parts", "levels", "--octave", octave, "--out", to]
+    check = ["benches/tables.py", "write", "--check"]
+    return [
+        python_job("bench", "Bench", ["benches/bench.py", *quick], demos.bench(out), folder=out, **of_both),
+        python_job("tables", "Bench", ["benches/tables.py", *levels], demos.tables(to), folder=to, **of_both),
+        # That it has the tables of what was measured.
+        python_job("BENCHMARKS.md", "Bench", check, counts.one, inputs=inputs),
+    ]
+
+
+def fuzz(setup, backend):
+    """So long of tests/fuzz, other calls each time."""
+    seconds = 15 if setup.is_rest else 5
+    row = "Fuzz (cuda, stand-in)" if backend == "cuda" else "Fuzz (cpu)"
+    command = ["tests/fuzz", "--backend", backend, "--seconds", seconds, *setup.octave]
+    return Job(f"fuzz, {backend}", row, command, counts.fuzz, needs=("library",), weight=seconds + 5)
+
+
+def kernels(setup):
+    """Compiles cuda/ again, all of it or a module of each source, and compares."""
+    option = "--check" if setup.is_rest else "--check-some"
+    of_job = {"weight": weight("kernels"), "limit": 2400, "inputs": ("cuda", "packaging/wheels.py", *RUNNER)}
+    return python_job("kernels", "Kernels", ["cuda/make-ptx", option], counts.kernels, **of_job)
+
+
+# ---- what the jobs on the stand-in have left
+
+
+def is_on_stand_in(job):
+    """Also what makes such jobs."""
+    return job.name == "programs" or job.environment.get("STAND_IN_KIND") == "plain"
+
+
+def kept(run):
+    return [job.folder for job in run().jobs if is_on_stand_in(job) and job.folder]
+
+
+def launched(run):
+    """That each module of cuda/ was launched by some test on the stand-in; a module is a test."""
+
+    def look():
+        modules = re.findall(r"^module (\S*) ", (ROOT / "cuda/kernels.lock").read_text(), re.MULTILINE)
+        files = [folder / "kernels" for folder in kept(run) if (folder / "kernels").is_file()]
+        seen = {line.partition("/")[0] for file in files for line in file.read_text().splitlines()}
+        missing = [module for module in modules if module not in seen]
+        for module in missing:
+            print(f"not launched: {module}")
+        print(f"{len(modules) - len(missing)} of {len(modules)} modules were launched")
+        return bool(missing)
+
+    row = "CUDA, stand-in: modules launched"
+    return Job("launched", row, look, counts.of_all, needs=("stand-in, plain",), after=is_on_stand_in)
+
+
+def assembled(setup, run):
+    """That NVIDIA's assembler takes each text of PTX that the library wrote while it was tested; a text is a test. In a
+    folder `examples` are the steps that documents show: all values of these must stay in registers."""
+    row = "PTX, assembled"
+
+    def complaint(program, text):
+        # For the oldest chip that the texts are for.
+        command = [program, "-arch=sm_60", "--verbose", "--output-file", "/dev/null", text]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            return f"refused: {done.stdout}"
+        if text.parent.name == "examples" and re.search(r"[1-9][0-9]* bytes spill", done.stdout):
+            return f"spilled: {done.stdout}"
+        return None
+
+    def assemble():
+        program = os.environ.get("PTXAS") or next((ROOT / "target").glob("ptxas-*/nvidia/cuda_nvcc/bin/ptxas"))
+        of_tests = {text.name: text for folder in kept(run) for text in folder.glob("*.ptx")}
+        of_examples = {text.name: text for folder in kept(run) for text in folder.glob("examples/*.ptx")}
+        texts = sorted([*of_tests.values(), *of_examples.values()])
+        # What is wrong stays where a reader finds it.
+        wrong = ROOT / "target/assembled"
+        failed = 0
+        with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
+            for text, told in zip(texts, pool.map(functools.partial(complaint, program), texts)):
+                if told:
+                    wrong.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(text, wrong)
+                    print(f"{told.rstrip()}\nin target/assembled/{text.name}")
+                    failed += 1
+        if not of_tests or setup.is_selected and not of_examples:
+            print("refused: a folder without a text")
+            failed += 1
+        print(f"{max(len(texts) - failed, 0)} of {max(len(texts), failed)} texts are as they should be")
+        return bool(failed)
+
+    def after_the_tests(output):
+        more = {"after": is_on_stand_in, "limit": 2400}
+        return [Job("assembled", row, assemble, counts.of_all, needs=("stand-in, plain",), **more)]
+
+    def count(output, status):
+        return counts.absent("NVIDIA's assembler cannot be installed") if status else counts.Counts(is_excused=True)
+
+    command = ["true"] if os.environ.get("PTXAS") else [PYTHON, "packaging/ptxas", "--version"]
+    # Early: tests use it, too, where it is there.
+    return Job("assembler", row, command, count, is_urgent=True, then=after_the_tests)
+
+
+# ---- packages
+
+
+def packages(is_release, needs, then):
+    """Builds the packages and unpacks them side by side, the Octave package's archive with them; with the library for
+    all machines if they are a release, else around the one in matlab/. `then` makes jobs of the folder they are in."""
+    unpacked = FOLDER / "packages"
+
+    def build():
+        options = [] if is_release else ["--library", "matlab/libstencil_mex.so"]
+        status = subprocess.run([PYTHON, "packaging/dist", *options]).returncode
+        if status == 0:
+            (archive,) = (ROOT / "dist").glob("stencil-mex-*.tar.gz")
+            (toolbox,) = (ROOT / "dist").glob("stencil-mex-*-matlab.zip")
+            shutil.copy(archive, unpacked)
+            shutil.unpack_archive(archive, unpacked)
+            shutil.unpack_archive(toolbox, unpacked)
+        return status
+
+    def count(output, status):
+        if status == 3:
+            return counts.unavailable(output)
+        return counts.Counts(failed=1, note="they cannot be built") if status else counts.Counts(passed=1)
+
+    def made(output):
+        # Not where what builds them cannot be installed.
+        return then(unpacked) if any(unpacked.iterdir()) else []
+
+    inputs = (*OF_DOCUMENTS, "Cargo.lock", "Cargo.toml", "matlab", *RUNNER)
+    of_job = {"needs": needs, "folder": unpacked, "then": made, "weight": weight("packages"), "inputs": inputs}
+    of_job.update(OF_CARGO if is_release else {}, is_urgent=True)
+    return python_job("packages", "Packages", build, count, **of_job)
+
+
+def packages_here(setup, is_release):
+    """Builds the packages and tries them: the Octave package as a user installs it, the MATLAB toolbox in Octave and in
+    the stand-in for MATLAB."""
+
+    def tried(unpacked):
+        (folder,) = (path for path in unpacked.iterdir() if path.is_dir())
+        checks, inputs = setup.programs["checks"], (unpacked, *OF_CHECKS)
+        toolbox = {"STENCIL_MEX_LIBRARY": folder / "toolbox/StencilConstantMemory_CUDA.mexa64"}
+        of_toolbox = {"wanted": "^matlab::", "environment": toolbox, "inputs": inputs}
+        of_packages = {"needs": ("packages",)}
+        made = [rust("Packages: stand-in for MATLAB", "toolbox, ", checks, **of_toolbox)]
+        made += octave(setup, "Octave, packages", "packages", "--packages", unpacked, **of_packages)
+        if is_release:
+            library = folder / "toolbox/libstencil_mex.so"
+            setup.measured["package_library_bytes"] = library.stat().st_size
+            of_library = {"wanted": "^(portable|exports)::", "environment": {"STENCIL_MEX_LIBRARY": library}}
+            made.append(rust("Packages: library", "portable, ", checks, inputs=inputs, **of_library))
+            of_packages["names"] = ["errors", "hostile"]
+            made += octave(setup, "Octave, portable", "portable", "--path", folder / "inst", **of_packages)
+        return made
+
+    return packages(is_release, ("programs",) if is_release else ("programs", "library"), tried)
+
+
+# ---- kinds of runs
+
+
+def runner():
+    """The tests of these files."""
+    command = ["-m", "unittest", "discover", "-s", "tests/runner"]
+    return Job("runner", "tests/run itself", [sys.executable, *command], counts.python, inputs=RUNNER)
+
+
+def here(setup, run):
+    """The tests of this folder: a selection, the rest of them, or all."""
+    # Where the library does not compile, nor do the tests.
+    compiled = programs(setup, lambda: rust_parts(setup), ("library",))
+    made = [library(), stand_in(), compiled, assembled(setup, run), kernels(setup), packages_here(setup, setup.is_rest)]
+    made += octave(setup, "Octave (cpu)", "cpu", "--backend", "cpu")
+    if setup.is_rest:
+        made += octave(setup, "Octave (cpu), class alone", "class alone", "--without-type", "--backend", "cpu")
+    made += [on_stand_in(job) for job in octave(setup, "Octave (cuda, stand-in)", "stand-in", "--backend", "cuda")]
+    made += [fuzz(setup, "cpu"), on_stand_in(fuzz(setup, "cuda"))]
+    if setup.is_selected:
+        made += [runner(), octave_on_gpu(setup), *demo_jobs(setup), *bench_jobs(setup), launched(run)]
+    return made
+
+
+def release(setup):
+    """The packages as they are released."""
+    return [programs(setup, lambda: []), packages_here(setup, True)]
+
+
+def sanitized(setup, kinds):
+    """The kernels under AddressSanitizer and UBSan, or under a check for races, on the stand-in for the CUDA driver."""
+
+    def of_kinds():
+        made = []
+        for kind in kinds:
+            change = functools.partial(on_stand_in, kind=kind)
+            # What is left out is large or often, and no other code of a kernel.
+            often = ("large", "memory_is_flat", "stopped")
+            for row, module, wanted, but in (
+                ("itself", "cuda_stand_in", "", ()),
+                ("engines", "engines", "engines::cuda::", often),
+                ("study", "study", "", ()),
+            ):
+                program = setup.programs["system"]
+                made.append(rust(f"{kind}: {row}", f"{kind}, ", program, module, wanted, but, change=change))
+        return made
+
+    return [*(stand_in(kind) for kind in kinds), programs(setup, of_kinds)]
+
+
+def built(setup, folder):
+    """The tests of a bundle that tests/bundle packed, on a machine without Rust."""
+    libraries = folder / "lib"
+    # The programs were built elsewhere: they are told where things lie here.
+    environment = {"STAND_IN_DIR": libraries, "STENCIL_MEX_LIBRARY": libraries / "libstencil_mex.so"}
+
+    def place():
+        # These were built for the Octave of that machine, and are of use where the same one runs.
+        for helper in [*libraries.glob("libstencil_lend-*.so"), *libraries.glob("libstencil_object-*.so")]:
+            shutil.copy(helper, ROOT / "matlab")
+        for program in (folder / "bin").iterdir():
+            program.chmod(0o755)
+        return subprocess.run(["matlab/build-mex", "--from", libraries / "libstencil_mex.so", "mex"]).returncode
+
+    def of_programs(output):
+        made = []
+        for program in sorted((folder / "bin").iterdir()):
+            # What is for the stand-in for CUDA alone, or for the packages, has nothing to do here.
+            but = ("cuda_stand_in::", "faults::", "portable::", "house::limits_of_a_run")
+            made.append(rust(f"Rust: {program.name}", f"{program.name} ", program, but=but, environment=environment))
+        return made
+
+    made = [Job("library", None, place, counts.work, is_urgent=True, then=of_programs)]
+    if not shutil.which(setup.octave[0]):
+        return [*made, missing("octave", "Octave", setup.octave[0])]
+    made += octave(setup, "Octave (cpu)", "cpu", "--backend", "cpu")
+    return [*made, octave_on_gpu(setup), *bench_jobs(setup)]
