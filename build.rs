@@ -416,17 +416,21 @@ fn kernel_archive(folder: &Path) -> Result<String> {
     ))
 }
 
-/// What `ConstantMemoryDevice_CUDA` reports as its build: commit, profile and header.
+/// What `ConstantMemoryDevice_CUDA` reports as its build: commit and header. Without the commit in a build for development,
+/// which every commit would compile again.
 fn build_line(header: &Header) -> Result<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
         Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
+    if env::var("PROFILE")? != "release" {
+        return Ok(format!("development build, {}", header.origin));
+    }
     // Written by every commit and checkout, but not by `git status`.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {
         println!("cargo:rerun-if-changed={log}");
     }
     // Of one length: git's own choice grows with the clone, and the same commit is to give the same bytes.
     let commit = git(&["rev-parse", "--short=12", "HEAD"]);
-    Ok(format!("{}, {}, {}", commit.as_deref().unwrap_or("no commit"), env::var("PROFILE")?, header.origin))
+    Ok(format!("{}, release, {}", commit.as_deref().unwrap_or("no commit"), header.origin))
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::thread;
 
+use bytemuck::Pod;
 use rayon::prelude::*;
 
 use crate::memory;
@@ -17,16 +18,20 @@ use crate::workers::Workers;
 const PIECE_BYTES: usize = 2 << 20;
 
 /// Copies an array of the host, by all processors where it is large.
-pub(crate) fn copy<T: Copy + Send + Sync>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+pub(crate) fn copy<T: Pod>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
+    copy_bytes(bytemuck::cast_slice(input), bytemuck::cast_slice_mut(output), watch)
+}
+
+/// What [`copy`] does, compiled once.
+fn copy_bytes(input: &[u8], output: &mut [u8], watch: &Watch) -> Result<(), Error> {
     assert_eq!(input.len(), output.len());
-    let piece = PIECE_BYTES / size_of::<T>();
-    let pool = if input.len() > piece { Workers::get() } else { None };
+    let pool = if input.len() > PIECE_BYTES { Workers::get() } else { None };
     let Some(pool) = pool else {
         output.copy_from_slice(input);
         return Ok(());
     };
     pool.install(|| {
-        input.par_chunks(piece).zip(output.par_chunks_mut(piece)).try_for_each(|(input, output)| {
+        input.par_chunks(PIECE_BYTES).zip(output.par_chunks_mut(PIECE_BYTES)).try_for_each(|(input, output)| {
             watch.check()?;
             output.copy_from_slice(input);
             Ok(())

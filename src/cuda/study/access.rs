@@ -91,9 +91,9 @@ impl Access {
         let stream = bench.device.stream().clone();
         let values: Vec<i32> = (0..ENTRIES).map(value).collect();
         bench.device.modules.get("study_access")?.set_symbol(c"constantTable", &values)?;
-        let table = Array::filled(&stream, ENTRIES, value)?;
+        let table = Array::filled(&stream, ENTRIES, &value)?;
         for &count in &self.sums {
-            let inputs = Array::filled(&stream, count, |_| 0_i32)?;
+            let inputs = Array::filled(&stream, count, &|_| 0_i32)?;
             let sums = Array::<i32>::new(&stream, count)?;
             let job = AccessArgument {
                 inputs: inputs.address(),

@@ -45,14 +45,14 @@ impl Angles {
     pub(super) fn run(&self, bench: &mut Bench) -> Result<(), Error> {
         let stream = bench.device.stream().clone();
         let values: Vec<f32> = (0..ANGLES).map(angle).collect();
-        let global = Array::filled(&stream, ANGLES, angle)?;
+        let global = Array::filled(&stream, ANGLES, &angle)?;
         let module = bench.device.modules.get("study_angles")?;
         module.set_symbol(c"constantAngles", &values)?;
         let kernels =
             [("constant", module.function(c"angles_constant")?), ("global", module.function(c"angles_global")?)];
         let expected: Vec<f32> = (0..DISTINCT).map(|index| sum(element(index))).collect();
         for &count in &self.threads {
-            let elements = Array::filled(&stream, count, element)?;
+            let elements = Array::filled(&stream, count, &element)?;
             let sums = Array::<f32>::new(&stream, count)?;
             let job = AnglesArgument {
                 elements: elements.address(),

@@ -60,9 +60,9 @@ impl Convolution {
         let stream = bench.device.stream().clone();
         let count = self.size * self.size;
         let filter: Vec<f32> = (0..self.filter_size().pow(2)).map(entry).collect();
-        let image = Array::filled(&stream, count, noise)?;
+        let image = Array::filled(&stream, count, &noise)?;
         let output = Array::<f32>::new(&stream, count)?;
-        let global = Array::filled(&stream, filter.len(), entry)?;
+        let global = Array::filled(&stream, filter.len(), &entry)?;
         let module = bench.device.modules.get("study_convolution")?;
         module.set_symbol(c"constantFilter", &filter)?;
         let edge = module.constant(c"study_edge")?;

@@ -171,7 +171,7 @@ impl Bench<'_> {
         output.spoil()?;
         launch.on(&stream)?;
         stream.synchronize()?;
-        if let Some((index, got, wanted)) = output.first_difference(expected)? {
+        if let Some((index, got, wanted)) = output.first_difference(&expected)? {
             let Row { study, kernel, pattern, .. } = row;
             return Err(Error::Internal(format!(
                 "{study}, {kernel} {pattern}: element {index} is {got}, and the CPU has {wanted}."
@@ -261,13 +261,12 @@ impl<T: Element> Array<T> {
     }
 
     /// An array whose elements are `value` of their indices.
-    fn filled(stream: &Arc<Stream>, len: usize, value: impl Fn(usize) -> T + Sync) -> Result<Array<T>, Error> {
+    fn filled(stream: &Arc<Stream>, len: usize, value: &(dyn Fn(usize) -> T + Sync)) -> Result<Array<T>, Error> {
         let array = Array::new(stream, len)?;
         let mut piece = Vec::with_capacity(len.min(PIECE));
         let workers = Workers::get().ok_or_else(no_threads)?;
         for first in (0..len).step_by(PIECE) {
-            workers
-                .install(|| (first..len.min(first + PIECE)).into_par_iter().map(&value).collect_into_vec(&mut piece));
+            workers.install(|| (first..len.min(first + PIECE)).into_par_iter().map(value).collect_into_vec(&mut piece));
             // SAFETY: the piece ends with the array, or before. It is ordinary memory, which has been read when this
             // returns.
             unsafe { result::memcpy_htod_async(array.at(first), &piece, stream.handle()) }
@@ -296,7 +295,7 @@ impl<T: Element> Array<T> {
 
     /// Compares every element with `expected` of its index, bit for bit. The first that differs: its index, itself, and
     /// what was expected. No kernel may be at work on the array.
-    fn first_difference(&self, expected: impl Fn(usize) -> T + Sync) -> Result<Option<(usize, T, T)>, Error> {
+    fn first_difference(&self, expected: &(dyn Fn(usize) -> T + Sync)) -> Result<Option<(usize, T, T)>, Error> {
         let mut piece = vec![T::default(); self.len.min(PIECE)];
         let workers = Workers::get().ok_or_else(no_threads)?;
         for first in (0..self.len).step_by(PIECE) {

@@ -39,9 +39,9 @@ impl ReadOnly {
         let stream = bench.device.stream().clone();
         let count = self.points;
         let argument = coefficients();
-        let samples = Array::filled(&stream, count, noise)?;
+        let samples = Array::filled(&stream, count, &noise)?;
         let output = Array::<f32>::new(&stream, count)?;
-        let global = Array::filled(&stream, argument.len(), |i| argument[i])?;
+        let global = Array::filled(&stream, argument.len(), &|i| argument[i])?;
         let module = bench.device.modules.get("study_readonly")?;
         module.set_symbol(c"constantCoefficients", &argument)?;
         let kernels = [
