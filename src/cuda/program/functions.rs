@@ -36,6 +36,12 @@ impl Writer<'_> {
         self.name(register)
     }
 
+    /// All functions, compiled once.
+    #[inline(never)]
+    fn unary(&mut self, op: Unary, x: Name, reach: Reach) -> Name {
+        op.on(self, x, reach)
+    }
+
     #[inline(never)]
     fn by(&mut self, by: Name) -> Register {
         self.code.of(Kind::Word, "cvt.u32.u64", &[&self.names[by.0]])
@@ -135,7 +141,7 @@ impl Machine for Writer<'_> {
 
 impl Emitter<'_> {
     /// Does `write` with doubles of these registers, of numbers of this kind, and gives its result in that kind.
-    fn in_double(&mut self, kind: Kind, of: &[&str], write: impl FnOnce(&mut Writer, &[Name]) -> Name) -> Register {
+    fn in_double(&mut self, kind: Kind, of: &[&str], write: &dyn Fn(&mut Writer, &[Name]) -> Name) -> Register {
         let wide: Vec<Register> = of
             .iter()
             .map(|&of| match kind {
@@ -154,11 +160,11 @@ impl Emitter<'_> {
     pub(super) fn function(&mut self, op: Unary, of: usize, kind: Kind, place: &Place) -> Register {
         let x = self.value(of, place);
         if !matches!(op, Unary::Sin | Unary::Cos | Unary::Tan) {
-            return self.in_double(kind, &[&x], |writer, names| op.on(writer, names[0], Reach::Everything));
+            return self.in_double(kind, &[&x], &|writer, names| writer.unary(op, names[0], Reach::Everything));
         }
         // The steps that reduce huge angles are many, and few threads meet one.
         let class = kind.number();
-        let usual = self.in_double(kind, &[&x], |writer, names| op.on(writer, names[0], Reach::Moderate));
+        let usual = self.in_double(kind, &[&x], &|writer, names| writer.unary(op, names[0], Reach::Moderate));
         let result = self.code.register(kind);
         self.code.line(&format!("mov.{class} {result}, {usual}"));
         let magnitude = self.code.of(kind, &format!("abs.{class}"), &[&x]);
@@ -167,7 +173,7 @@ impl Emitter<'_> {
         let behind = self.code.label();
         self.code.line(&format!("@{moderate} bra {behind}"));
         self.code.scope();
-        let huge = self.in_double(kind, &[&x], |writer, names| op.on(writer, names[0], Reach::Everything));
+        let huge = self.in_double(kind, &[&x], &|writer, names| writer.unary(op, names[0], Reach::Everything));
         self.code.line(&format!("mov.{class} {result}, {huge}"));
         self.code.leave();
         self.code.place(&behind);
@@ -177,6 +183,6 @@ impl Emitter<'_> {
     /// An elementary function of what two parts give.
     pub(super) fn function_of_two(&mut self, op: Binary, of: [usize; 2], kind: Kind, place: &Place) -> Register {
         let [a, b] = of.map(|of| self.value(of, place));
-        self.in_double(kind, &[&a, &b], |writer, names| op.on(writer, [names[0], names[1]]))
+        self.in_double(kind, &[&a, &b], &|writer, names| op.on(writer, [names[0], names[1]]))
     }
 }

@@ -180,7 +180,7 @@ impl<T: Element> Job<Slot> for TileJob<'_, T> {
         Ok(())
     }
 
-    fn finish(self, slot: &mut Slot) -> Result<(), Error> {
+    fn finish(self: Box<Self>, slot: &mut Slot) -> Result<(), Error> {
         let round = self.round;
         let outputs = slot.outputs(self.tile.span().len())?;
         if let Some(places) = round.cut.run_of(&self.tile) {

@@ -28,8 +28,11 @@ pub(crate) trait Job<L> {
     fn start(&mut self, slot: &mut L) -> Result<(), Error>;
 
     /// Waits for it, and does what is left.
-    fn finish(self, slot: &mut L) -> Result<(), Error>;
+    fn finish(self: Box<Self>, slot: &mut L) -> Result<(), Error>;
 }
+
+/// Jobs of any kind, so that sharing them out is compiled once: a job takes far longer than to box it.
+pub(super) type Jobs<'j, L> = dyn ExactSizeIterator<Item = Box<dyn Job<L> + Send + 'j>> + Send + 'j;
 
 /// Slots at work. Unless all of it is known to be over, they are waited for when this is dropped, whatever the reason:
 /// an error, a panic in a job on any thread. Nothing is then under way when their buffers are used again or freed.
@@ -51,16 +54,16 @@ impl<L: Worker> Drop for Settled<'_, L> {
 
 /// Has `slots` do all jobs, each taking the next when it is done with one, by some threads of a pool, or by this
 /// one. Nothing is under way when this returns or unwinds.
-fn share_out<L: Worker, J: Job<L> + Send>(
+fn share_out<'j, L: Worker>(
     slots: &mut [L],
-    mut jobs: impl ExactSizeIterator<Item = J> + Send,
+    jobs: &mut Jobs<'j, L>,
     pool: Option<(&ThreadPool, usize)>,
     watch: &Watch,
 ) -> Result<(), Error> {
     let mut settled = Settled { slots, over: false };
     let result = match pool {
         // Nobody is woken for what one thread does.
-        None => take_turns(settled.slots, &mut jobs, watch),
+        None => take_turns(settled.slots, jobs, watch),
         Some((pool, threads)) => {
             let slots_each = settled.slots.len().div_ceil(threads);
             let (slots, jobs) = (Mutex::new(settled.slots.chunks_mut(slots_each)), Mutex::new(jobs));
@@ -76,13 +79,13 @@ fn share_out<L: Worker, J: Job<L> + Send>(
 }
 
 /// Does jobs on `slots` in turn: while the device works on some, this thread copies for another.
-fn take_turns<L: Worker, J: Job<L>>(
+fn take_turns<'j, L: Worker>(
     slots: &mut [L],
-    jobs: &mut dyn Iterator<Item = J>,
+    jobs: &mut dyn Iterator<Item = Box<dyn Job<L> + Send + 'j>>,
     watch: &Watch,
 ) -> Result<(), Error> {
     // What each slot is at work on: the oldest is the next in turn.
-    let mut under_way: VecDeque<J> = VecDeque::with_capacity(slots.len());
+    let mut under_way: VecDeque<Box<dyn Job<L> + Send + 'j>> = VecDeque::with_capacity(slots.len());
     let (count, mut next) = (slots.len(), 0);
     for mut job in jobs {
         watch.check()?;
@@ -102,16 +105,16 @@ fn take_turns<L: Worker, J: Job<L>>(
 ///
 /// The thread that was called begins at once, and each that has begun calls two more, as long as there is something
 /// left to do: to wake a thread takes about as long as a piece.
-struct Crew<'a, 'l, L, P> {
+struct Crew<'a, 'j, 'l, L> {
     /// What each thread is to work on.
     slots: Mutex<ChunksMut<'l, L>>,
-    jobs: Mutex<P>,
+    jobs: Mutex<&'a mut Jobs<'j, L>>,
     /// The first error.
     outcome: Mutex<Result<(), Error>>,
     watch: &'a Watch,
 }
 
-impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Crew<'_, '_, L, P> {
+impl<L: Worker> Crew<'_, '_, '_, L> {
     fn work<'s>(&'s self, scope: &Scope<'s>) {
         let Some(slots) = lock(&self.slots).next() else {
             return;
@@ -136,11 +139,11 @@ impl<L: Worker, J: Job<L>, P: ExactSizeIterator<Item = J> + Send> Crew<'_, '_, L
 }
 
 /// Has `slots` do all jobs as [`share_out`] does, by as many threads as `most` and those that are `available` allow.
-pub(super) fn share_among<L: Worker, J: Job<L> + Send>(
+pub(super) fn share_among<'j, L: Worker>(
     slots: &mut [L],
     most: usize,
     available: usize,
-    jobs: impl ExactSizeIterator<Item = J> + Send,
+    jobs: &mut Jobs<'j, L>,
     watch: &Watch,
 ) -> Result<(), Error> {
     // Where each would have but one job, half as many threads: to wake as many again costs more than they save.
@@ -212,7 +215,7 @@ mod tests {
             Ok(())
         }
 
-        fn finish(self, slot: &mut FakeSlot) -> Result<(), Error> {
+        fn finish(self: Box<Self>, slot: &mut FakeSlot) -> Result<(), Error> {
             match self.trouble {
                 Trouble::ErrorInFinish => return Err(Error::Cuda("finish".into())),
                 Trouble::PanicInFinish => panic!("in finish"),
@@ -242,8 +245,9 @@ mod tests {
                         finished: &finished,
                     };
                     let team = (threads > 1).then_some((&pool, threads));
-                    let outcome =
-                        catch_unwind(AssertUnwindSafe(|| share_out(&mut slots, (0..JOBS).map(job), team, &watch)));
+                    let outcome = catch_unwind(AssertUnwindSafe(|| {
+                        share_out(&mut slots, &mut (0..JOBS).map(|number| Box::new(job(number)) as _), team, &watch)
+                    }));
                     match trouble {
                         None => assert!(matches!(outcome, Ok(Ok(()))), "{what}"),
                         ErrorInStart | ErrorInFinish => assert!(matches!(outcome, Ok(Err(Error::Cuda(_)))), "{what}"),

@@ -207,7 +207,7 @@ impl<T: Pod> Job<Half<'_>> for Sending<'_, T> {
         half.over.record(half.stream)
     }
 
-    fn finish(self, half: &mut Half) -> Result<(), Error> {
+    fn finish(self: Box<Self>, half: &mut Half) -> Result<(), Error> {
         half.over.wait()
     }
 }
@@ -230,7 +230,7 @@ impl<T: Pod> Job<Half<'_>> for Fetching<'_, T> {
         Ok(())
     }
 
-    fn finish(self, half: &mut Half) -> Result<(), Error> {
+    fn finish(self: Box<Self>, half: &mut Half) -> Result<(), Error> {
         half.over.wait()?;
         self.output.copy_from_slice(half.buffer.as_mut_slice(self.output.len()));
         Ok(())
@@ -253,7 +253,7 @@ impl<T: Pod> Job<Half<'_>> for Returning<'_, T> {
         half.over.record(half.stream)
     }
 
-    fn finish(self, half: &mut Half) -> Result<(), Error> {
+    fn finish(self: Box<Self>, half: &mut Half) -> Result<(), Error> {
         half.over.wait()?;
         (self.take)(self.part.clone(), half.buffer.as_mut_slice(self.part.len()));
         Ok(())
@@ -447,26 +447,28 @@ impl Slots {
 
     /// Has the first `slots` slots do all jobs, each taking the next when it is done with one. Nothing is under way
     /// when this returns, also with an error, or when the watch has said stop, or unwinds.
-    pub(crate) fn share<J: Job<Slot> + Send>(
+    pub(crate) fn share<'j, J: Job<Slot> + Send + 'j>(
         &mut self,
         slots: usize,
-        jobs: impl ExactSizeIterator<Item = J> + Send,
+        jobs: impl ExactSizeIterator<Item = J> + Send + 'j,
         watch: &Watch,
     ) -> Result<(), Error> {
         let threads = self.threads();
-        share_among(&mut self.slots[..slots], slots, threads, jobs, watch)
+        let mut jobs = jobs.map(|job| Box::new(job) as _);
+        share_among(&mut self.slots[..slots], slots, threads, &mut jobs, watch)
     }
 
     /// Has both halves of the first `slots` slots do all jobs, as [`Slots::share`] does.
-    fn share_halves<J: for<'h> Job<Half<'h>> + Send>(
+    fn share_halves<'j, J: for<'h> Job<Half<'h>> + Send + 'j>(
         &mut self,
         slots: usize,
-        jobs: impl ExactSizeIterator<Item = J> + Send,
+        jobs: impl ExactSizeIterator<Item = J> + Send + 'j,
         watch: &Watch,
     ) -> Result<(), Error> {
         let threads = self.threads();
         let mut halves: Vec<_> = self.slots[..slots].iter_mut().flat_map(Slot::halves).collect();
-        share_among(&mut halves, slots, threads, jobs, watch)
+        let mut jobs = jobs.map(|job| Box::new(job) as _);
+        share_among(&mut halves, slots, threads, &mut jobs, watch)
     }
 
     /// Gives up the slots, and says whether there were any.
