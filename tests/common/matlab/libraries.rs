@@ -55,7 +55,7 @@ fn compile(from: &Path, to: &Path) -> io::Result<()> {
         let output = command.output()?;
         let told = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            return Err(io::Error::other(format!("{command:?}\n{told}")));
+            return Err(io::Error::other(format!("{library}:\n{told}")));
         }
         eprint!("{told}");
     }
