@@ -69,8 +69,8 @@ on_stand_in() {
   env STAND_IN_KIND="$kind" LD_LIBRARY_PATH="$PWD/target/cuda-stand-in/$kind${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$@"
 }
 
-# build_stand_in KIND: true if it is there now.
-build_stand_in() { logged make --no-print-directory -s -C tests/stand_in/cuda -j"$(nproc)" KIND="$1"; }
+# build_stand_in KIND [modules]: true if it is there now; with all modules compiled.
+build_stand_in() { logged make --no-print-directory -s -C tests/stand_in/cuda -j"$(nproc)" KIND="$1" "${@:2}"; }
 
 # into FILE COMMAND...: runs it, with what it says in FILE and its status beside it.
 into() {
