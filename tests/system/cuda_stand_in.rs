@@ -10,6 +10,7 @@ mod several;
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_void};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::time::Duration;
 
 use cudarc::driver::{result, sys};
@@ -723,6 +724,35 @@ fn many_devices_and_none(_: StandIn) -> Outcome {
     Ok(())
 }
 
+/// In a copy that has no library of a module yet.
+fn a_module_is_compiled_when_it_is_first_loaded(_: StandIn) -> Outcome {
+    let said = |error: std::io::Error| error.to_string();
+    let maps = std::fs::read_to_string("/proc/self/maps").map_err(said)?;
+    let library =
+        maps.lines().find_map(|line| Some(&line[line.find('/')?..]).filter(|path| path.ends_with("/libcuda.so.1")));
+    let from = Path::new(library.ok_or("no stand-in is mapped")?).parent().expect("it is in a folder");
+    let copy = std::env::temp_dir().join(format!("stand-in-{}", std::process::id()));
+    std::fs::create_dir_all(copy.join("kernels")).map_err(said)?;
+    for file in ["libcuda.so.1", "executor", "kernels/INDEX", "kernels/compile"] {
+        std::fs::copy(from.join(file), copy.join(file)).map_err(said)?;
+    }
+    let compile = copy.join("kernels/compile");
+    let as_built = std::fs::read(&compile).map_err(said)?;
+    let load = |compiler: &[u8], wanted: &[&str]| {
+        std::fs::write(&compile, compiler).map_err(said)?;
+        let ended = child("devices", &[("LD_LIBRARY_PATH", &copy.to_string_lossy())])?;
+        let is_as_wanted =
+            ended.status.success() == wanted.is_empty() && wanted.iter().all(|&all| ended.output.contains(all));
+        if is_as_wanted { Ok(()) } else { Err(ended.output) }
+    };
+    let broken = b"#!/bin/sh\necho a word is missing >&2\nexit 1\n";
+    let outcome = load(broken, &["a word is missing", "cannot be compiled", "INVALID_IMAGE"])
+        .and_then(|()| load(&as_built, &[]))
+        .and_then(|()| load(broken, &[]));
+    std::fs::remove_dir_all(&copy).map_err(said)?;
+    outcome
+}
+
 /// What a child does, by its name.
 pub fn in_child(what: &str) -> Outcome {
     if let Some(outcome) = several::in_child(what).or_else(|| generated::in_child(what)) {
@@ -778,7 +808,7 @@ pub fn in_child(what: &str) -> Outcome {
 
 type Case = (&'static str, fn(StandIn) -> Outcome);
 
-const TABLE: [Case; 29] = [
+const TABLE: [Case; 30] = [
     ("kernels_run_as_they_are_written", kernels_run_as_they_are_written),
     ("fma_rounds_once_and_nothing_else_is_fused", fma_rounds_once_and_nothing_else_is_fused),
     ("a_missing_barrier_shows", a_missing_barrier_shows),
@@ -811,6 +841,7 @@ const TABLE: [Case; 29] = [
     ("what_is_not_there_is_named", what_is_not_there_is_named),
     ("orders_follow_the_seed", orders_follow_the_seed),
     ("many_devices_and_none", many_devices_and_none),
+    ("a_module_is_compiled_when_it_is_first_loaded", a_module_is_compiled_when_it_is_first_loaded),
 ];
 
 pub fn trials() -> Vec<Trial> {

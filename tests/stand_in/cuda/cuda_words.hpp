@@ -4,8 +4,28 @@
 // What is here is what the kernels use, and no more. A word that is missing is a compile error that names it.
 #pragma once
 
-#include <math.h>
 #include <string.h>
+
+// Of C's <math.h>, which takes longer to compile in C++ than most kernels do; and CUDA's fma of floats.
+extern "C" {
+double fma(double, double, double) noexcept;
+float fmaf(float, float, float) noexcept;
+double sqrt(double) noexcept;
+float sqrtf(float) noexcept;
+double fabs(double) noexcept;
+float fabsf(float) noexcept;
+double copysign(double, double) noexcept;
+float copysignf(float, float) noexcept;
+double floor(double) noexcept;
+float floorf(float) noexcept;
+double ceil(double) noexcept;
+float ceilf(float) noexcept;
+double trunc(double) noexcept;
+float truncf(float) noexcept;
+double round(double) noexcept;
+float roundf(float) noexcept;
+}
+static inline float fma(float a, float b, float c) { return fmaf(a, b, c); }
 
 #define __global__
 #define __device__
