@@ -74,7 +74,7 @@ class Runs(unittest.TestCase):
                 "Hangs 0 1 0 hangs was ended after 0 s",
                 "Crashes 3 1 1 ended with status 139",
                 "Waits 0 1 0 not run, since fails failed",
-                "Missing 0 1 0 ended with status 127",
+                "Missing 0 1 0 ended with status 1",
                 "Raises 0 1 0 ended with status 1",
                 "Absent 0 0 1 no machine",
                 "",
