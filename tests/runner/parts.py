@@ -52,7 +52,7 @@ OF_STAND_IN = ("libcuda.so.1", "executor", "kernels/INDEX", "kernels/fixtures.so
 # Tests of the stand-in for the CUDA driver: the row, the tests, and variables.
 ON_STAND_IN = [
     # On a device that says it is fast: what goes into a launch does not depend on how busy this machine is.
-    ("CUDA, stand-in: engines", "engines", "engines::cuda::", {"CUDA_STAND_IN_SPEED": "1000"}),
+    ("CUDA, stand-in: engines", "engines", "engines::cuda", {"CUDA_STAND_IN_SPEED": "1000"}),
     ("CUDA, stand-in: itself", "cuda_stand_in", "", {}),
     ("CUDA, stand-in: study", "study", "", {}),
     ("CUDA, stand-in: devices", "devices", "", {}),
@@ -193,9 +193,20 @@ def grouped(names):
     return groups
 
 
-def rust(row, label, program, filter="", wanted="", but=(), environment=None, change=lambda job: job, inputs=OF_SYSTEM):
-    """A job that lists a program's tests, and then one for each group of those whose names begin with the filter and have
-    `wanted` and nothing of `but` in them. `change` is done to each job."""
+def rust(
+    row,
+    label,
+    program,
+    filter="",
+    wanted="",
+    but=(),
+    options=(),
+    environment=None,
+    inputs=OF_SYSTEM,
+    change=lambda job: job,
+):
+    """A job that lists a program's tests, and then one for each group of those whose names begin with the filter and
+    have `wanted` and nothing of `but` in them. `change` is done to each job."""
     # As cargo starts them. A job has one core, so it runs a test at a time.
     environment = {"CARGO_MANIFEST_DIR": ROOT, "RUST_TEST_THREADS": "1", **(environment or {})}
     loaded = [folder / "libstencil_mex.so" for folder in (program.parent, program.parent.parent)]
@@ -221,7 +232,7 @@ def rust(row, label, program, filter="", wanted="", but=(), environment=None, ch
                 common = f"{group}::" if all(test.startswith(f"{group}::") for test in here) else group
                 name = label + group + (f", {share + 1} of {shares}" if shares > 1 else "")
                 more = {"weight": weight(label + group), "inputs": (program, *loaded, *inputs)}
-                made.append(job(name, row, arguments(names, common, here), counts.rust, **more))
+                made.append(job(name, row, [*arguments(names, common, here), *options], counts.rust, **more))
         return made
 
     command = [f"{filter}::", "--list"] if filter else ["--list"]
@@ -491,8 +502,10 @@ def packages_here(setup, is_release):
         if is_release:
             library = folder / "toolbox/libstencil_mex.so"
             setup.measured["package_library_bytes"] = library.stat().st_size
-            of_library = {"wanted": "^(portable|exports)::", "environment": {"STENCIL_MEX_LIBRARY": library}}
-            made.append(rust("Packages: library", "portable, ", checks, inputs=inputs, **of_library))
+            of_library = {"environment": {"STENCIL_MEX_LIBRARY": library}, "inputs": inputs}
+            # Some of them are ignored where no library is named.
+            of_library.update(wanted="^(portable|exports)::", options=["--include-ignored"])
+            made.append(rust("Packages: library", "portable, ", checks, **of_library))
             of_packages["names"] = ["errors", "hostile"]
             made += octave(setup, "Octave, portable", "portable", "--path", folder / "inst", **of_packages)
         return made
