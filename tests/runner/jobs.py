@@ -283,7 +283,7 @@ class Run:
             os._exit(status)
 
     def reap(self):
-        """Takes up what has ended; whether a job has. What jobs leave behind is waited for, too, since its time counts."""
+        """Takes up what has ended; whether a job has. What jobs leave behind is waited for, since its time counts."""
         before = len(self.running)
         while True:
             try:
