@@ -264,6 +264,7 @@ class Run:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(log, 1)
             os.dup2(log, 2)
+            sys.stdout = sys.stderr = open(1, "w", buffering=1, closefd=False)
             os.chdir(ROOT)
             for name, value in job.environment.items():
                 if value is None:
@@ -279,7 +280,6 @@ class Run:
             traceback.print_exc()
         finally:
             sys.stdout.flush()
-            sys.stderr.flush()
             os._exit(status)
 
     def reap(self):
