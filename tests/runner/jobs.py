@@ -203,16 +203,21 @@ class Run:
         return not self.running or sum(other.cores for other in self.running) + job.cores <= self.cores
 
     def start_some(self):
+        """Starts what is ready and fits; whether a job was booked without running, which others may have waited for."""
+        is_booked = False
         for job in sorted(self.waiting(), key=lambda job: (not job.is_urgent, -self.expected(job))):
             if not self.is_ready(job):
                 continue
             missing = [name for name in job.needs if self.find(name).state == "failed"]
             if missing:
                 self.finish(job, Counts(failed=1, note=f"not run, since {missing[0]} failed"), "")
+                is_booked = True
             elif self.is_unchanged(job):
                 self.finish(job, None, "")
+                is_booked = True
             elif self.fits(job):
                 self.start(job)
+        return is_booked
 
     # ---- how it runs
 
@@ -251,7 +256,7 @@ class Run:
 
     def become(self, job, log):
         """The job's process; never returns."""
-        status = 127
+        status = 1
         try:
             os.setsid()
             for caught in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -259,6 +264,7 @@ class Run:
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(log, 1)
             os.dup2(log, 2)
+            sys.stdout = sys.stderr = open(1, "w", buffering=1, closefd=False)
             os.chdir(ROOT)
             for name, value in job.environment.items():
                 if value is None:
@@ -270,25 +276,22 @@ class Run:
             else:
                 command = [str(word) for word in job.command]
                 os.execvp(command[0], command)
-        except OSError as error:
-            print(error)
         except BaseException:
             traceback.print_exc()
-            status = 1
         finally:
             sys.stdout.flush()
-            sys.stderr.flush()
             os._exit(status)
 
     def reap(self):
-        """Takes up what has ended; also children of jobs that nobody else waits for, since their time counts."""
+        """Takes up what has ended; whether a job has. What jobs leave behind is waited for, since its time counts."""
+        before = len(self.running)
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return
+                pid = 0
             if pid == 0:
-                return
+                return len(self.running) < before
             for job in [job for job in self.running if job.pid == pid]:
                 self.running.remove(job)
                 self.judge(job, os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
@@ -380,13 +383,15 @@ class Run:
 
         before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
         try:
+            has_ended = True
             while any(job.state is None for job in self.jobs):
-                self.start_some()
-                if not self.running and self.waiting() and not any(self.is_ready(job) for job in self.waiting()):
+                while has_ended and self.start_some():
+                    pass
+                if not self.running:
                     for job in self.waiting():
                         self.finish(job, Counts(failed=1, note="it waits for what does not come"), "")
                 time.sleep(0.02)
-                self.reap()
+                has_ended = self.reap()
                 self.end_late()
                 self.keep_told()
         finally:

@@ -24,15 +24,27 @@ GPU = "the GPU" if any(pathlib.Path("/dev").glob("nvidia[0-9]*")) or os.path.exi
 OF_CARGO = {"cores": max(CORES - 1, 1), "limit": 2400, "holds": "cargo"}
 # How long jobs take whose names begin so, in seconds, where no run has told yet; others take few.
 WEIGHTS = {
-    "cpu: verbs": 150,
-    "cpu: long_runs": 60,
-    "cpu: arrays_reductions": 50,
-    "cpu: ": 15,
-    "class alone: ": 15,
-    "stand-in: ": 20,
-    "stand-in, faults": 25,
+    "cpu: verbs": 110,
+    "cpu: arrays_reductions": 60,
+    "cpu: outputs": 45,
+    "cpu: long_runs": 40,
+    "cpu: session": 40,
+    "cpu: convolution": 35,
+    "cpu: arrays_refused": 30,
+    "cpu: stencil": 30,
+    "stand-in: verbs": 150,
+    "stand-in: arrays_reductions": 80,
+    "stand-in: arrays_refused": 45,
+    "stand-in: long_runs": 45,
+    "stand-in: study": 40,
+    "stand-in: options": 40,
+    "stand-in: stencil": 40,
+    "stand-in: outputs": 35,
+    "stand-in: driver": 30,
+    "stand-in: arrays_operators": 30,
+    "stand-in: distributed": 25,
     "stand-in, engines": 40,
-    "stand-in, devices": 60,
+    "stand-in, devices": 20,
     "packages: octave": 40,
     "packages: ": 5,
     "packages": 240,
@@ -52,7 +64,7 @@ OF_STAND_IN = ("libcuda.so.1", "executor", "kernels/INDEX", "kernels/fixtures.so
 # Tests of the stand-in for the CUDA driver: the row, the tests, and variables.
 ON_STAND_IN = [
     # On a device that says it is fast: what goes into a launch does not depend on how busy this machine is.
-    ("CUDA, stand-in: engines", "engines", "engines::cuda::", {"CUDA_STAND_IN_SPEED": "1000"}),
+    ("CUDA, stand-in: engines", "engines", "engines::cuda", {"CUDA_STAND_IN_SPEED": "1000"}),
     ("CUDA, stand-in: itself", "cuda_stand_in", "", {}),
     ("CUDA, stand-in: study", "study", "", {}),
     ("CUDA, stand-in: devices", "devices", "", {}),
@@ -193,9 +205,20 @@ def grouped(names):
     return groups
 
 
-def rust(row, label, program, filter="", wanted="", but=(), environment=None, change=lambda job: job, inputs=OF_SYSTEM):
-    """A job that lists a program's tests, and then one for each group of those whose names begin with the filter and have
-    `wanted` and nothing of `but` in them. `change` is done to each job."""
+def rust(
+    row,
+    label,
+    program,
+    filter="",
+    wanted="",
+    but=(),
+    options=(),
+    environment=None,
+    inputs=OF_SYSTEM,
+    change=lambda job: job,
+):
+    """A job that lists a program's tests, and then one for each group of those whose names begin with the filter and
+    have `wanted` and nothing of `but` in them. `change` is done to each job."""
     # As cargo starts them. A job has one core, so it runs a test at a time.
     environment = {"CARGO_MANIFEST_DIR": ROOT, "RUST_TEST_THREADS": "1", **(environment or {})}
     loaded = [folder / "libstencil_mex.so" for folder in (program.parent, program.parent.parent)]
@@ -221,7 +244,7 @@ def rust(row, label, program, filter="", wanted="", but=(), environment=None, ch
                 common = f"{group}::" if all(test.startswith(f"{group}::") for test in here) else group
                 name = label + group + (f", {share + 1} of {shares}" if shares > 1 else "")
                 more = {"weight": weight(label + group), "inputs": (program, *loaded, *inputs)}
-                made.append(job(name, row, arguments(names, common, here), counts.rust, **more))
+                made.append(job(name, row, [*arguments(names, common, here), *options], counts.rust, **more))
         return made
 
     command = [f"{filter}::", "--list"] if filter else ["--list"]
@@ -239,7 +262,8 @@ def rust_parts(setup):
         but = ("portable::", "house::limits_of_a_run")
         made.append(rust("Rust", "checks ", found["checks"], but=but, inputs=OF_CHECKS))
     for row, module, wanted, environment in ON_STAND_IN:
-        if setup.is_selected or module in ("engines", "faults"):
+        # The rest of the faults takes an hour: only `all` has it.
+        if setup.is_selected or module == "engines":
             of_job = {"environment": environment, "change": on_stand_in}
             made.append(rust(row, "stand-in, ", found["system"], module, wanted, **of_job))
     return made
@@ -490,8 +514,10 @@ def packages_here(setup, is_release):
         if is_release:
             library = folder / "toolbox/libstencil_mex.so"
             setup.measured["package_library_bytes"] = library.stat().st_size
-            of_library = {"wanted": "^(portable|exports)::", "environment": {"STENCIL_MEX_LIBRARY": library}}
-            made.append(rust("Packages: library", "portable, ", checks, inputs=inputs, **of_library))
+            of_library = {"environment": {"STENCIL_MEX_LIBRARY": library}, "inputs": inputs}
+            # Some of them are ignored where no library is named.
+            of_library.update(wanted="^(portable|exports)::", options=["--include-ignored"])
+            made.append(rust("Packages: library", "portable, ", checks, **of_library))
             of_packages["names"] = ["errors", "hostile"]
             made += octave(setup, "Octave, portable", "portable", "--path", folder / "inst", **of_packages)
         return made
