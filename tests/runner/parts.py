@@ -92,7 +92,7 @@ class Setup:
         self.version = octave_version(self.octave)
         # The test programs by their names, once they are there; the library's own tests are in `lib`.
         self.programs = {}
-        # Figures that have limits (tests/house.rs).
+        # Figures that have limits (tests/checks/house.rs).
         self.measured = {}
 
     def words(self):
