@@ -58,6 +58,8 @@ class Job:
     pid: int = None
     began: float = None
     was_ended: bool = False
+    # The processor time of all that it has started, in seconds.
+    processor: float = 0
     digest: str = None
     # passed, failed, unchanged; None while it waits or runs.
     state: str = None
@@ -69,7 +71,6 @@ class Row:
     failed: int = 0
     skipped: int = 0
     unchanged: int = 0
-    seconds: float = 0
     # To have run no test is no failure.
     is_excused: bool = False
     notes: list = dataclasses.field(default_factory=list)
@@ -124,6 +125,14 @@ class Digests:
         if not path.is_dir():
             return [path]
         return sorted(file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+
+
+def session_at(pid):
+    """The session of a process, which may have ended."""
+    try:
+        return int(pathlib.Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[3])
+    except OSError:
+        return None
 
 
 def session_of(pid):
@@ -287,11 +296,16 @@ class Run:
         before = len(self.running)
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                # Looked at first: the session that a process belonged to is told as long as nobody has waited for it.
+                ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
-                pid = 0
-            if pid == 0:
+                ended = None
+            if ended is None:
                 return len(self.running) < before
+            session = session_at(ended.si_pid)
+            pid, status, usage = os.wait4(ended.si_pid, 0)
+            for job in [job for job in self.jobs if job.pid == session]:
+                job.processor += usage.ru_utime + usage.ru_stime
             for job in [job for job in self.running if job.pid == pid]:
                 self.running.remove(job)
                 self.judge(job, os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
@@ -328,7 +342,6 @@ class Run:
         row.passed += counts.passed
         row.failed += counts.failed
         row.skipped += counts.skipped
-        row.seconds += seconds
         row.is_excused |= counts.is_excused
         if counts.note and counts.note not in row.notes:
             row.notes.append(counts.note)
@@ -404,16 +417,19 @@ class Run:
 
     def table(self):
         """The table by parts, the reasons of what was skipped, and the sum; whether none failed."""
+        work = {part: sum(job.processor for job in self.jobs if (job.part or "Build") == part) for part in self.rows}
         for row in self.rows.values():
             # One that has only skipped tests has shown nothing.
             if not (row.passed or row.failed or row.unchanged or row.is_excused):
                 row.failed = 1
                 row.notes.append("ran no test")
-        lines = [f"{'part':<34} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8}"]
+        lines = [f"{'part':<34} {'passed':>7} {'failed':>7} {'skipped':>8} {'processor s':>12}"]
         for part, row in self.rows.items():
             unchanged = [f"{row.unchanged} unchanged since it passed"] if row.unchanged else []
-            numbers = f"{row.passed:7d} {row.failed:7d} {row.skipped:8d} {row.seconds:8.0f}"
+            numbers = f"{row.passed:7d} {row.failed:7d} {row.skipped:8d} {work[part]:12.0f}"
             lines.append(f"{part:<34} {numbers}  {'; '.join(row.notes + unchanged)}".rstrip())
+        built = sum(job.processor for job in self.jobs if job.part is None)
+        lines += [f"{'builds and lists':<59} {built:12.0f}"] if built else []
         why = [f"{part}: {number}: {reason}" for part, row in self.rows.items() for reason, number in row.why.items()]
         lines += ["", "Skipped:", *(f"  {line}" for line in why)] if why else []
         sums = [(row.passed, row.failed, row.skipped, row.unchanged) for row in self.rows.values()]

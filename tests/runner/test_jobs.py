@@ -66,7 +66,7 @@ class Runs(unittest.TestCase):
         self.assertEqual(
             table,
             [
-                "part passed failed skipped seconds",
+                "part passed failed skipped processor s",
                 "Good 3 0 1",
                 "Fails 2 1 0",
                 "Nothing 0 1 0 ran no test",
@@ -87,6 +87,17 @@ class Runs(unittest.TestCase):
         self.assertFalse(is_good)
         self.assertRegex(said, "(?s)here:.*ZeroDivisionError")
         self.assertFalse(is_running(marker))
+
+    def test_processor_time_is_that_of_all_that_a_job_has_started(self):
+        busy = "python3 -c 'import time; [0 for _ in iter(lambda: time.process_time() < 0.4, False)]'"
+        pid = self.folder / "pid"
+        job = shell("leaves it behind", f"echo '{PASSES}'; {busy} & echo $! >{pid}.new; mv {pid}.new {pid}")
+        # Until it has been waited for.
+        wait = f"until [ -e {pid} ]; do sleep 0.05; done; while kill -0 $(cat {pid}); do sleep 0.05; done 2>/dev/null"
+        later = shell("later", f"echo '{PASSES}'; {wait}")
+        self.run_all(job, later, cores=2)
+        self.assertGreater(job.processor, 0.3)
+        self.assertLess(later.processor, job.processor)
 
     def test_what_is_good_is_said_to_be(self):
         table, is_good, said = self.run_all(shell("passes", f"echo '{PASSES}'"))
