@@ -233,9 +233,9 @@ impl program::Attempts for Cuda {
 }
 
 impl Runs for Cuda {
-    fn run<T: Element, K: Kernel<T> + Clone + Send>(
+    fn run<T: Element>(
         &self,
-        kernel: &K,
+        kernel: &dyn Kernel<T>,
         work: &Work<T>,
         from: Source<T>,
         mut to: Target<T>,
@@ -243,7 +243,7 @@ impl Runs for Cuda {
     ) -> Result<(), Error> {
         assert_eq!([from.len(), to.len()], [work.elements(); 2]);
         // A kernel for each attempt: what it has loaded may be gone with the device.
-        self.attempt(watch, |device| routes::run(device, &kernel.clone(), work, from, &mut to, self.budget, watch))
+        self.attempt(watch, |device| routes::run(device, &*kernel.another(), work, from, &mut to, self.budget, watch))
     }
 }
 

@@ -9,9 +9,9 @@ use crate::watch::Watch;
 /// What runs kernels: a device, or several.
 pub(crate) trait Runs {
     /// All of `work`, by this kernel.
-    fn run<T: Element, K: Kernel<T> + Clone + Send>(
+    fn run<T: Element>(
         &self,
-        kernel: &K,
+        kernel: &dyn Kernel<T>,
         work: &Work<T>,
         from: Source<T>,
         to: Target<T>,

@@ -86,6 +86,10 @@ impl<T: Element> ConvolutionKernel<T> {
 }
 
 impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
+    fn another(&self) -> Box<dyn Kernel<T>> {
+        Box::new(self.clone())
+    }
+
     fn cut(&self, _: usize, target: usize, limit: usize) -> Cut<T> {
         Cut::volume(self.size, self.sides, self.filter.radius(), target, limit)
     }

@@ -133,6 +133,10 @@ impl<T: Element> LinesKernel<T> {
 }
 
 impl<T: Element> Kernel<T> for LinesKernel<T> {
+    fn another(&self) -> Box<dyn Kernel<T>> {
+        Box::new(self.clone())
+    }
+
     fn cut(&self, _: usize, target: usize, _: usize) -> Cut<T> {
         let split = self.lines.length() >= SPLIT_LENGTH;
         Cut::lines(self.lines, self.ends, self.operator.radius, 1, target, split)

@@ -42,7 +42,10 @@ pub(super) const CAPABILITY: (i32, i32) = (9, 0);
 const MEASURED_ON: f64 = 132.0;
 
 /// An operator on the device: one that computes arrays there, tile by tile or whole.
-pub(super) trait Kernel<T: Element>: Sync {
+pub(super) trait Kernel<T: Element>: Send + Sync {
+    /// Another one, which has loaded nothing yet.
+    fn another(&self) -> Box<dyn Kernel<T>>;
+
     /// How an array of the host is cut for so many sweeps: into tiles of about `target` samples, and no more than
     /// `limit` if there can be fewer.
     fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T>;

@@ -33,8 +33,8 @@ use crate::watch::Watch;
 use crate::workers::Workers;
 
 /// What is computed, over which parts.
-pub(crate) struct PartsRun<'a, T, K> {
-    pub(crate) kernel: &'a K,
+pub(crate) struct PartsRun<'a, T> {
+    pub(crate) kernel: &'a dyn Kernel<T>,
     pub(crate) work: &'a Work<T>,
     pub(crate) partition: &'a Partition<T>,
     pub(crate) timeline: Option<&'a Timeline>,
@@ -50,21 +50,21 @@ impl Drop for Settled {
     }
 }
 
-impl<T: Element, K: Kernel<T> + Clone + Send> PartsRun<'_, T, K> {
+impl<T: Element> PartsRun<'_, T> {
     /// All sweeps, from the host's memory to the host's memory.
     pub(crate) fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
         let (_, bytes) = self.partition.buffers();
         // Others read a device's buffers: they go when all are done.
         let owns: Vec<_> = devices.iter().map(|device| Mutex::new(CallBuffers::new(&device.queue))).collect();
         let _settled = Settled(devices.iter().map(|device| device.queue.clone()).collect());
-        let kernels: Vec<K> = devices.iter().map(|_| self.kernel.clone()).collect();
+        let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
         let contexts: Vec<Arc<Context>> = devices.iter().map(|device| device.context.clone()).collect();
         let rendezvous = Rendezvous::new(self.partition.parts.len());
         let output = SharedOutput::new(output);
         let failed = |error: &Error| rendezvous.fail(error);
         on_all(devices, &failed, &|index, device| {
             let round = DeepRound {
-                kernel: &kernels[index],
+                kernel: &*kernels[index],
                 work: *self.work,
                 cut: &self.partition.cut,
                 from: input,

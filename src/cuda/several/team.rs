@@ -102,9 +102,9 @@ impl Team {
 }
 
 impl Runs for Team {
-    fn run<T: Element, K: Kernel<T> + Clone + Send>(
+    fn run<T: Element>(
         &self,
-        kernel: &K,
+        kernel: &dyn Kernel<T>,
         work: &Work<T>,
         from: Source<T>,
         to: Target<T>,
@@ -145,8 +145,8 @@ impl Runs for Team {
 }
 
 /// What is computed, without the devices and the data.
-struct SharedRun<'a, T, K> {
-    kernel: &'a K,
+struct SharedRun<'a, T> {
+    kernel: &'a dyn Kernel<T>,
     work: &'a Work<T>,
     budget: Budget,
     direct: bool,
@@ -155,7 +155,7 @@ struct SharedRun<'a, T, K> {
     watch: &'a Watch,
 }
 
-impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
+impl<T: Element> SharedRun<'_, T> {
     fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
         /// The threads are for one device again, whatever happens.
         struct Alone<'a, 'd>(&'a mut [&'d mut Device]);
@@ -175,8 +175,8 @@ impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
                 let [first, ..] = &mut *devices.0 else { return Ok(()) };
                 first.context.bind()?;
                 first.slots.among(1);
-                let (kernel, to) = (self.kernel.clone(), &mut Target::Host(output));
-                return routes::run(first, &kernel, self.work, Source::Host(input), to, self.budget, self.watch);
+                let (kernel, to) = (self.kernel.another(), &mut Target::Host(output));
+                return routes::run(first, &*kernel, self.work, Source::Host(input), to, self.budget, self.watch);
             };
             if self.in_parts(devices.0, &partition, input, output)? || self.deep(devices.0, input, output)? {
                 return Ok(());
@@ -194,7 +194,7 @@ impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
         let fused = |size: Size| {
             let [first, ..] = devices else { return Ok(1) };
             first.context.bind()?;
-            let (kernel, tile) = (self.kernel.clone(), Tile::whole(size));
+            let (kernel, tile) = (self.kernel.another(), Tile::whole(size));
             let Work { sides, sweeps, .. } = *self.work;
             let area = Area { under_way: tile.samples(), tile, sides, sweeps, shared: false, queued: true };
             kernel.plan(&first.modules, &area)?.fused(sweeps)
@@ -270,12 +270,12 @@ impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
                 device.queue.release();
             }
         };
-        let kernels: Vec<K> = devices.iter().map(|_| self.kernel.clone()).collect();
+        let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
         let buffers: Vec<_> = owns.iter().map(|(_, buffers)| *buffers).collect();
         self.in_rounds(&cut, input, output, |sweeps, from, to| {
             let numbers = Shared::new(0..cut.count());
             on_all(devices, &|_| {}, &|index, device| {
-                let kernel = &kernels[index];
+                let kernel = &*kernels[index];
                 // The buffers may have been somebody's whose work is under way.
                 device.queue.wait()?;
                 let work = Work { sweeps, ..*self.work };
@@ -301,11 +301,11 @@ impl<T: Element, K: Kernel<T> + Clone + Send> SharedRun<'_, T, K> {
         let Some(cut) = reserved.iter().map(|(cut, _)| *cut).min_by_key(Cut::most_samples) else {
             return Ok(());
         };
-        let kernels: Vec<K> = devices.iter().map(|_| self.kernel.clone()).collect();
+        let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
         self.in_rounds(&cut, input, output, |sweeps, from, to| {
             let numbers = Shared::new(0..cut.count());
             on_all(devices, &|_| {}, &|index, device| {
-                let kernel = &kernels[index];
+                let kernel = &*kernels[index];
                 let round = StreamedRound { kernel, cut: &cut, sweeps, from, to, watch: self.watch };
                 round.run(device, reserved[index].1, numbers.take())
             })

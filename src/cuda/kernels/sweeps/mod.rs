@@ -48,6 +48,10 @@ impl<T: Element> SweepsKernel<T> {
 }
 
 impl<T: Element> Kernel<T> for SweepsKernel<T> {
+    fn another(&self) -> Box<dyn Kernel<T>> {
+        Box::new(self.clone())
+    }
+
     fn cut(&self, sweeps: usize, target: usize, _: usize) -> Cut<T> {
         Cut::lines(self.lines, self.ends, self.operator.radius, sweeps, target, false)
     }
