@@ -26,6 +26,11 @@
 %!   endfor
 %! endfor
 
+%!function list = places (f, varargin)
+%!  list = cell (1, 2);
+%!  [list{:}] = f (varargin{:});
+%!endfunction
+
 %!test # the smallest and the largest, and where they stand
 %! for f = {@min, @max}
 %!   for s = array_samples (true)
@@ -48,11 +53,6 @@
 %!     endfor
 %!   endfor
 %! endfor
-
-%!function list = places (f, varargin)
-%!  list = cell (1, 2);
-%!  [list{:}] = f (varargin{:});
-%!endfunction
 
 %!test # of truth values, and what is not true: NaN
 %! for c = {@double, @single}
