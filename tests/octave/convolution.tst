@@ -746,7 +746,7 @@
 %!             "c (ones (2, 2, 2, 3), ones (3, 3, 4));"}
 %!   ## Once.
 %!   [status, out] = run_octave (code ([call, call]), backend);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (told (out) == 1, "%s: %s", call{1}, out);
 %! endfor
 %! [~, out] = run_octave (code ({"warning ('off', 'ConvolutionConstantMemory:swapped');", "c (1, ones (3));"}), backend);
@@ -757,4 +757,4 @@
 %! assert (status == 0 && told (out) == 0, out);
 %! ## Beside the warning that there is no GPU, where that is due.
 %! [status, out] = run_octave (code ({"c (1, ones (3));"}), {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES="});
-%! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")), 2 - on_stand_in (), out);
+%! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")) == 2 - on_stand_in (), "it printed: %s", out);

@@ -519,10 +519,10 @@
 %!   "DerivativeConstantMemory_CUDA (single (1:9));"
 %!   "StencilConstantMemory_CUDA (1:1000, [1 2 1], 'Backend', 'cpu');"}, ...
 %!   {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! told = regexp (out, '(\w+): fastest: cpu, so little is done there', "tokens");
 %! names = {"StencilConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA", "DerivativeConstantMemory_CUDA"};
-%! assert ([told{:}], names, out);
+%! assert (isequal ([told{:}], names), "it printed: %s", out);
 %! assert (isempty (strfind (out, "warning")), out);
 
 %!test # nothing is told of it without a trace, nor of other backends
@@ -537,7 +537,7 @@
 %!   "x = ones (1, 3e5); y = StencilConstantMemory_CUDA (x, [1 2 1], 'Backend', 'fastest');"
 %!   "info = ConstantMemoryDevice_CUDA (); printf ('<%s> <%s>\\n', info.Backend, lastwarn ());"
 %!   "u = DeviceArray (x); printf ('<%d>\\n', device (u));"}, {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "StencilConstantMemory_CUDA: fastest: cpu, for there is no other: ")), out);
 %! assert (! isempty (strfind (out, "<cpu> <>")), out);
 %! assert (! isempty (strfind (out, "<0>")), out);

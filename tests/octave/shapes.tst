@@ -179,7 +179,7 @@
 %!   "before = resident ();"
 %!   "p = ConvolutionConstantMemory_CUDA (n, ones (3), 'full', 'symmetric');"
 %!   "printf ('%d\\n', resident ('VmHWM') - before);"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! taken = str2double (regexp (out, '^\d+', "match", "once"));
 %! outputs = 6002 * 5002 * 8 / 1024;
 %! copies = 1 + ! any (strcmp (ConstantMemoryDevice_CUDA ().Outputs, {"direct", "lent"}));

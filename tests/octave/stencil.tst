@@ -545,7 +545,7 @@
 %! for call = {"y = s ([1 2 1], ones (1, 1000)); assert (y, [4 4 4]);", "s (single (1:4)', ones (5, 1));", ...
 %!             "s ([1i 2], [1 2 3]);", "s (DeviceArray (1:3), ones (1, 4));"}
 %!   [status, out] = run_octave (code ([call, call]), backend);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (told (out) == 1, "%s: %s", call{1}, out);
 %! endfor
 %! [~, out] = run_octave (code ({"warning ('off', 'StencilConstantMemory:swapped');", "s (1, ones (3, 1));"}), backend);
