@@ -2,7 +2,8 @@
 ## @deftypefn {} {@var{yes} =} takes (@var{grid}, @var{feature}, @dots{})
 ## Whether a check of the grid with this name runs: ask before anything is computed.  A check is taken if no check of
 ## the grid before it had one of its features (texts, functions, numbers, cells of such) at that place, and otherwise one
-## in ten is, by a hash of all of them.  @env{STENCIL_TESTS}@code{=rest} takes another one in ten, @qcode{"all"} all.
+## in ten is, by a hash of all of them.  A grid @code{@{@var{name}, @dots{}@}} has more that tells checks apart, and is no
+## feature.  @env{STENCIL_TESTS}@code{=rest} takes another one in ten, @qcode{"all"} all.
 ## @end deftypefn
 
 function yes = takes (grid, varargin)
@@ -12,7 +13,10 @@ function yes = takes (grid, varargin)
   if (yes)
     return;
   endif
-  what = grid;
+  what = disp (grid);
+  if (iscell (grid))
+    grid = grid{1};
+  endif
   for i = 1:numel (varargin)
     word = varargin{i};
     if (! ischar (word))
