@@ -29,6 +29,10 @@ function [c, i] = min (a, b, dim)
   end
   if nargout > 1
     [c, i] = DeviceArray_CUDA ('smallest', a, at);
+    if isa (c, 'DeviceArray') && numel (c) == 1
+      c = gather (c);
+      i = gather (i);
+    end
   else
     c = DeviceArray_CUDA ('smallest', a, at);
   end

@@ -6,7 +6,7 @@
 
 function list = array_samples (all_classes = false)
   x = [3 -1 4; 1 -5 9];
-  list = {5, [1 2 3], [1; 2; 3], x, reshape(1:24, 2, 3, 4), [], zeros(1, 0), zeros(0, 1), zeros(0, 3), zeros(3, 0), ...
+  list = {x, 5, [1 2 3], [1; 2; 3], reshape(1:24, 2, 3, 4), [], zeros(1, 0), zeros(0, 1), zeros(0, 3), zeros(3, 0), ...
           zeros(2, 0, 3), reshape(1:3, 1, 1, 3), reshape(1:6, 1, 2, 3), [1 0 -2; 0 3.5 200]};
   if (all_classes)
     list = cellfun (@(c) cellfun (c, list, "UniformOutput", false), array_classes (), "UniformOutput", false);

@@ -41,7 +41,7 @@
 
 %!test # gather of ordinary arrays in a session without a DeviceArray
 %! [status, out] = run_octave ({"assert (gather (1), 1); [a, b] = gather (2, 'x'); assert ({a, b}, {2, 'x'}); disp ('done')"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (strtrim (strrep (out, exit_noise (), "")), "done");
 
 %!test # of another DeviceArray

@@ -314,7 +314,7 @@
 %!   "clear x y"
 %!   "assert (DeviceArray_CUDA ('count'), 0);"
 %!   "printf ('done\\n');"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! lines = strsplit (strtrim (strrep (out, exit_noise (), "")), "\n");
 %! assert (numel (lines) == numel (statements) + 1, "%s", out);
 %! ## Where an object of the class does not fit, ordinary arrays say so in their own words.

@@ -16,10 +16,14 @@
 %!          @(a) a(zeros (0, 1)), @(a) a(zeros (0, 3)), @(a) a([],[]), @(a) a(1,[]), @(a) a(end/2), @(a) a(end+0,1:end-1)};
 %! for f = forms
 %!   for c = array_classes ()
-%!     alike (f{1}, {c{1}(y)});
+%!     if (takes ("forms, classes", f, c))
+%!       alike (f{1}, {c{1}(y)});
+%!     endif
 %!   endfor
 %!   for s = array_samples ()
-%!     alike (f{1}, s);
+%!     if (takes ("forms, samples", f, s))
+%!       alike (f{1}, s);
+%!     endif
 %!   endfor
 %! endfor
 %! row = 1:5;

@@ -366,7 +366,7 @@
 %!   "[~, status] = waitpid (pid); printf ('<%d %d>', WIFEXITED (status), WEXITSTATUS (status));"
 %!   "assert (gather (v .* u), [2 6 12 20]); u(1) = 5; assert (gather (c{2}), 1:4);"
 %!   "clear u v c; assert (DeviceArray_CUDA ('count'), 0); disp ('<parent>');"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (strcmp ([regexp(out, '<[^>]*>', "match"){:}], "<1 0><parent>"), "%s", out);
 
 ## --- delete ---------------------------------------------------------------------
@@ -418,7 +418,7 @@
 %! cleaner = onCleanup (@() rmdir_all (bare));
 %! mkdir (bare);
 %! [status, out] = system (sprintf ("cp -RP '%s'/*.m '%s'/@* '%s'/*.mex '%s'/libstencil_mex.so '%s'/", where, where, where, where, bare));
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! code = {"u = DeviceArray ([1 2 3]); v = u + 1; w = {v, u .* v}; assert (typeinfo (u), 'object');", ...
 %!         "x = StencilConstantMemory_CUDA (v, [1 2 1]);", ...
 %!         "assert (DeviceArray_CUDA ('count'), 4); assert (gather (w{2}), [2 6 12]);", ...
@@ -429,7 +429,7 @@
 %!         "printf ('%s', 'done');"};
 %! for ending = {"", " clear functions", " exit"}
 %!   [status, out] = run_octave ([sprintf("addpath ('%s');", bare), code, ending]);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (strtrim (strrep (out, exit_noise (), "")), "done");
 %! endfor
 
@@ -470,7 +470,7 @@
 %!     "clear v"
 %!     "assert (DeviceArray_CUDA ('count'), 0);"
 %!     "disp ('done');"});
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (strtrim (strrep (out, exit_noise (), "")), "done");
 %! endfor
 
@@ -491,7 +491,7 @@
 %!   "clear variables"
 %!   "assert (DeviceArray_CUDA ('count'), 0);"
 %!   "disp ('done');"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (strtrim (strrep (out, exit_noise (), "")), "done");
 
 %!test # an exit with live arrays: status 0, not a word
@@ -515,7 +515,7 @@
 
 %!test # an exit by an error with live arrays
 %! [status, out] = run_octave ({"u = DeviceArray ([1 2 3]); c = {u + 1};", "error ('arrays_life:end', 'the end');"});
-%! assert (status, 1, out);
+%! assert (status == 1, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "the end")), out);
 %! assert (isempty (strfind (out, "DeviceArray_CUDA")), out);
 
@@ -532,7 +532,7 @@
 %!     "try, u = DeviceArray (1); catch err, disp (err.identifier); disp (err.message); end"
 %!     "clear err"
 %!     "disp ('done');"});
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   lines = strsplit (strtrim (strrep (out, exit_noise (), "")), "\n");
 %!   assert (lines{1}, "DeviceArray:notBuilt");
 %!   assert (! isempty (strfind (lines{2}, "compile_mex")), out);

@@ -19,7 +19,9 @@
 %! functions = {@(a) -a, @(a) +a, @abs, @isnan, @isinf, @isfinite, @(a) sqrt(abs (a)), @real, @imag, @conj};
 %! for s = array_samples (true)
 %!   for f = functions
-%!     alike (f{1}, s);
+%!     if (takes ("one operand", class (s{1}), f, s))
+%!       alike (f{1}, s);
+%!     endif
 %!   endfor
 %!   if (! any (isnan (s{1}(:))))
 %!     alike (@(a) ! a, s);
@@ -31,7 +33,9 @@
 %!            9007199254740993 -0 0 Inf -Inf NaN 8388609.5];
 %! for f = {@floor, @ceil, @round, @fix, @sign}
 %!   for s = array_samples (true)
-%!     alike (f{1}, s);
+%!     if (takes ("rounding", {f{1}, class(s{1})}, s))
+%!       alike (f{1}, s);
+%!     endif
 %!   endfor
 %!   alike (f{1}, {special});
 %!   alike (f{1}, {single(special)});
@@ -67,7 +71,8 @@
 %!   for d = array_classes ()
 %!     for f = operators
 %!       ## The host has no & and | of two classes of integers.
-%!       if (any (strcmp (func2str (f{1}), {"and", "or"})) && isinteger (c{1}(1)) && isinteger (d{1}(1)))
+%!       if (! takes ("two operands", f, {c, d})
+%!           || any (strcmp (func2str (f{1}), {"and", "or"})) && isinteger (c{1}(1)) && isinteger (d{1}(1)))
 %!         continue
 %!       endif
 %!       alike (f{1}, {c{1}([3 -1 4; 1 -5 100]), d{1}([0 2.5 0; 1 -60 120])});
@@ -85,7 +90,9 @@
 %!          {ones(2, 1, 3), ones(1, 4)}, {x, [1 2]}, {1:3, 1:4}, {ones(2, 2, 2), ones(2, 2, 3)}};
 %! for s = sizes
 %!   for f = {@plus, @times, @rdivide, @lt, @and, @max, @min}
-%!     alike (f{1}, s{1});
+%!     if (takes ("sizes", s, f))
+%!       alike (f{1}, s{1});
+%!     endif
 %!   endfor
 %! endfor
 
@@ -94,6 +101,9 @@
 %! b = [NaN 1 3 Inf Inf -0 0 NaN NaN];
 %! for f = {@plus, @minus, @times, @rdivide, @ldivide, @eq, @ne, @lt, @le, @gt, @ge, @max, @min}
 %!   for c = {@double, @single}
+%!     if (! takes ("no numbers", f, c))
+%!       continue
+%!     endif
 %!     alike (f{1}, {c{1}(a), c{1}(b)});
 %!     alike (f{1}, {c{1}(a), 0});
 %!     alike (f{1}, {NaN, c{1}(b)});
@@ -126,7 +136,7 @@
 %!   limits = c{1} ([-Inf Inf 0 1 -1 7 -7 100]);
 %!   for other = {limits, c{1}(3), 0.5, -2.5, 0, 1e300, NaN, single(0.3), -Inf, true}
 %!     for f = {@plus, @minus, @times, @rdivide, @ldivide, @max, @min, @eq, @lt, @ge, @and, @or}
-%!       if (! (isnan (other{1}(1)) && any (strcmp (func2str (f{1}), {"and", "or"}))))
+%!       if (takes ("saturate", f, c, other) && ! (isnan (other{1}(1)) && any (strcmp (func2str (f{1}), {"and", "or"}))))
 %!         alike (f{1}, {limits, other{1}});
 %!       endif
 %!     endfor
@@ -190,7 +200,7 @@
 %! for c = array_classes ()
 %!   for d = array_classes ()
 %!     ## The host has no choice of truth values.
-%!     if (! (islogical (c{1}(1)) && islogical (d{1}(1))))
+%!     if (takes ("merge", c, d) && ! (islogical (c{1}(1)) && islogical (d{1}(1))))
 %!       alike (@merge, {mask, c{1}(x), d{1}(0)});
 %!     endif
 %!   endfor
@@ -271,7 +281,9 @@
 %! for c = array_classes ()
 %!   for k = {2, single(2), 0.5, true}
 %!     for f = {@(a, b) a * b, @(a, b) b * a, @(a, b) a / b, @(a, b) b \ a}
-%!       alike (f{1}, {c{1}(x), k{1}});
+%!       if (takes ("a number", {c, f}, k))
+%!         alike (f{1}, {c{1}(x), k{1}});
+%!       endif
 %!     endfor
 %!   endfor
 %! endfor

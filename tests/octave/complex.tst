@@ -9,8 +9,10 @@
 %!   for o = {{}, {"Boundary", "circular"}, {"Boundary", 2}, {"Boundary", {"mirror", 1}}, {"Dim", 2}, {"Dim", 5}, ...
 %!            {"Shape", "full", "Boundary", "symmetric"}, {"Shape", "valid", "Dim", 1}, {"Shape", "full", "Dim", 4}, ...
 %!            {"Iterations", 0}, {"Iterations", 3, "Dim", 3}}
-%!     agrees (z, k{1}, o{1}{:});
-%!     agrees (single (z), k{1}, o{1}{:});
+%!     if (takes ("stencil", numel (k{1}), o))
+%!       agrees (z, k{1}, o{1}{:});
+%!       agrees (single (z), k{1}, o{1}{:});
+%!     endif
 %!   endfor
 %!   y = StencilConstantMemory_CUDA (z, k{1}, "conv", "replicate");
 %!   assert (same_bits (y, fma_stencil (z, k{1}(end:-1:1), "Boundary", "replicate")));
@@ -78,8 +80,10 @@
 %! for F = {[1 -2; 3 4], noise(3, 3, 5), noise(4, 1, 22), noise(5, 2, 3, 4), single(noise (6, 3, 3)), noise(7, 16, 17)}
 %!   for o = {{}, {"Boundary", "circular"}, {"Boundary", 2}, {"Boundary", "mirror", "Shape", "full"}, {"Shape", "valid"}, ...
 %!            {"Iterations", 0}, {"Iterations", 3}}
-%!     ok (z, F{1}, o{1}{:});
-%!     ok (single (z), F{1}, o{1}{:});
+%!     if (takes ("convolution", size (F{1}), o))
+%!       ok (z, F{1}, o{1}{:});
+%!       ok (single (z), F{1}, o{1}{:});
+%!     endif
 %!   endfor
 %!   ok (z(:,:,1), F{1});
 %!   ok (z(1,:,1), F{1}, "Boundary", "replicate");

@@ -114,6 +114,9 @@
 %!test # every filter of two dimensions, in double and in single
 %! for rows_f = 1:2:15
 %!   for cols_f = 1:2:15
+%!     if (! takes ("two dimensions", rows_f, cols_f))
+%!       continue
+%!     endif
 %!     filter = noise (rows_f + 100 * cols_f, rows_f, cols_f);
 %!     n = noise (cols_f, 19, 23);
 %!     ok (n, filter);
@@ -125,6 +128,9 @@
 %! for rows_f = 1:2:7
 %!   for cols_f = 1:2:7
 %!     for pages_f = 3:2:7
+%!       if (! takes ("three dimensions", rows_f, cols_f, pages_f))
+%!         continue
+%!       endif
 %!       filter = noise (rows_f + 10 * cols_f + 100 * pages_f, rows_f, cols_f, pages_f);
 %!       n = noise (cols_f, 9, 8, 6);
 %!       ok (n, filter);
@@ -138,6 +144,9 @@
 %! for size_f = {[3 3], [5 7], [1 1]}
 %!   filter = noise (1, size_f{1});
 %!   for n = sizes
+%!     if (! takes ("sizes", size_f, n))
+%!       continue
+%!     endif
 %!     ok (noise (n, n, 21), filter);
 %!     ok (single (noise (n, 21, n)), filter);
 %!     ok (noise (n, 1, n), filter);
@@ -148,6 +157,9 @@
 %!test # filters larger than the image, in one dimension and in all
 %! for dims = {[1 1], [1 2], [2 1], [2 2], [3 3], [5 1], [1 5], [1 100], [100 1], [6 7], [1 1 2], [2 2 2], [4 1 3]}
 %!   for size_f = {[15 15], [1 15], [15 1], [7 7 7], [1 1 7], [3 15]}
+%!     if (! takes ("larger", dims, size_f))
+%!       continue
+%!     endif
 %!     n = noise (1, dims{1});
 %!     filter = noise (2, size_f{1});
 %!     ok (n, filter);
@@ -353,6 +365,9 @@
 %!               [1 16], [17 17], [31 2], [25 24]}
 %!   F = noise (1, size_f{1});
 %!   for dims = {[21 23], [1 40], [40 1], [7 130], [5 6 3]}
+%!     if (! takes ("even and large", size_f, dims))
+%!       continue
+%!     endif
 %!     n = noise (2, dims{1});
 %!     ok (n, F);
 %!     ok (single (n), F, "Boundary", {"circular", "mirror", "replicate", -1.5}{1 + mod(sum (size_f{1}), 4)});
@@ -361,6 +376,9 @@
 %! for size_f = {[1 1 2], [2 2 2], [3 3 4], [4 3 2], [9 1 3], [1 9 9], [9 9 9], [1 1 20], [2 8 5]}
 %!   F = noise (1, size_f{1});
 %!   for dims = {[9 8 7], [5 40], [1 1 30], [3 3 3 2]}
+%!     if (! takes ("even and large, volumes", size_f, dims))
+%!       continue
+%!     endif
 %!     ok (noise (2, dims{1}), F, "Boundary", {0, "symmetric", "circular"}{1 + mod(sum (size_f{1}), 3)});
 %!     ok (single (noise (2, dims{1})), F);
 %!   endfor
@@ -370,6 +388,9 @@
 %! for size_f = {[2 4], [16 3], [1 30], [30 1], [20 20]}
 %!   F = noise (1, size_f{1});
 %!   for n = [2 3 15:18 31 33 65 129 511 513]
+%!     if (! takes ("tiles", size_f, n))
+%!       continue
+%!     endif
 %!     ok (noise (n, n, 5), F);
 %!     ok (single (noise (n, 5, n)), F);
 %!   endfor
@@ -381,6 +402,9 @@
 %! for size_f = {[1 8191], [8191 1], [90 91], [2 4095], [128 60]}
 %!   F = mod (reshape (1:prod (size_f{1}), size_f{1}) .* 5, 11) - 4;
 %!   for dims = {[30 40], [1 100], [9000 1]}
+%!     if (! takes ("many entries", size_f, dims))
+%!       continue
+%!     endif
 %!     A = mod (reshape (1:prod (dims{1}), dims{1}) .* 7, 13) - 6;
 %!     want = conv2 (A, F, "same");
 %!     assert (isequal (ConvolutionConstantMemory_CUDA (A, F, "conv"), want));
@@ -395,6 +419,9 @@
 %! for size_f = {[2 2], [1 4], [4 1], [16 17], [1 31], [2 2 2]}
 %!   F = noise (1, size_f{1});
 %!   for b = {0, "circular", "mirror"}
+%!     if (! takes ("swept", size_f, b))
+%!       continue
+%!     endif
 %!     ok (noise (2, 12, 15, 2), F, "Iterations", 3, "Boundary", b{1});
 %!     ok (single (noise (2, 20, 9)), F, "Iterations", 2, "Boundary", b{1});
 %!   endfor
@@ -746,7 +773,7 @@
 %!             "c (ones (2, 2, 2, 3), ones (3, 3, 4));"}
 %!   ## Once.
 %!   [status, out] = run_octave (code ([call, call]), backend);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (told (out) == 1, "%s: %s", call{1}, out);
 %! endfor
 %! [~, out] = run_octave (code ({"warning ('off', 'ConvolutionConstantMemory:swapped');", "c (1, ones (3));"}), backend);
@@ -757,4 +784,4 @@
 %! assert (status == 0 && told (out) == 0, out);
 %! ## Beside the warning that there is no GPU, where that is due.
 %! [status, out] = run_octave (code ({"c (1, ones (3));"}), {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES="});
-%! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")), 2 - on_stand_in (), out);
+%! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")) == 2 - on_stand_in (), "it printed: %s", out);

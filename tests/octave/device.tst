@@ -48,7 +48,7 @@
 %!   "printf ('%d fields\\n', numel (fieldnames (d)));"
 %!   "assert (! warned ());"
 %!   }, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "<cpu> <0> <0>")), out);
 %! count = numel (fieldnames (ConstantMemoryDevice_CUDA ()));
 %! assert (! isempty (strfind (out, sprintf ("%d fields", count))), out);
@@ -56,7 +56,7 @@
 %!test # not even where CUDA was asked for and cannot be had
 %! [status, out] = run_octave ("d = ConstantMemoryDevice_CUDA (); disp (['<' d.Backend '>']);", ...
 %!                             {"STENCIL_BACKEND=cuda", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (regexp (out, '<(cpu|cuda)>', "once")), out);
 
 %!testif ; has_gpu ()  # needs a GPU
@@ -78,7 +78,7 @@
 %!   "try, StencilConstantMemory_CUDA (1, 1, 'Backend', 'cuda'); catch, usable = false; end"
 %!   "assert (strcmp (d.Backend, 'cuda'), usable);"
 %!   "disp ('agreed');"}, {"STENCIL_BACKEND=auto"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "agreed")), out);
 
 ## --- Errors --------------------------------------------------------------------

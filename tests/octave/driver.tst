@@ -30,7 +30,7 @@
 %!    "  assert (same_bits (StencilConstantMemory_CUDA (big, [1 2 3], 'Backend', 'cuda'), want));"
 %!    "end"
 %!    "disp ('<parent>');"}, {"STENCIL_BACKEND=cuda"});
-%!  assert (status, 0, out);
+%!  assert (status == 0, "status %d: %s", status, out);
 %!  said = [regexp(out, '<[^>]*>', "match"){:}];
 %!  assert (strcmp (said, "<0><0><parent>"), "%s", out);
 %!endfunction
@@ -69,7 +69,7 @@
 %!   "  assert (right ());"
 %!   "end"
 %!   "disp ('<all right>');"}, {"STENCIL_BACKEND=cuda"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "<all right>")), "%s", out);
 
 ## --- Calls of the driver that fail ---------------------------------------------------
@@ -130,7 +130,7 @@
 %!   "end"
 %!   "[~, status] = waitpid (pid); printf ('<%d>', WEXITSTATUS (status));"
 %!   "assert (gather (v .* u), [2 6 12 20]); disp ('<parent>');"}, {"STENCIL_BACKEND=cuda"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (strcmp ([regexp(out, '<[^>]*>', "match"){:}], "<0><parent>"), "%s", out);
 
 ## Data decide where they are computed on; what lies on two devices does not meet.
@@ -158,5 +158,5 @@
 %!   "fails_with ('ConvolutionConstantMemory:dataType', 'gather', @() ConvolutionConstantMemory_CUDA (u, v));"
 %!   "assert (class (gather (StencilConstantMemory_CUDA (single (u), k))), 'single');"
 %!   "disp ('<done>');"}, {"CUDA_STAND_IN_DEVICES=2", "STENCIL_BACKEND=cuda"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (any (strfind (out, "<done>")), "%s", out);

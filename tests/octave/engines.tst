@@ -75,7 +75,7 @@
 %!   "disp ('equal');"};
 %! for bytes = [12000, 30000, 100000, 1000003]
 %!   [status, out] = run_octave (code, {sprintf("STENCIL_DEVICE_BYTES=%d", bytes)});
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (! isempty (strfind (out, "equal")), out);
 %! endfor
 
@@ -161,7 +161,7 @@
 %!   "disp ('equal');"};
 %! for bytes = [1, 12000, 100000, 1000003]
 %!   [status, out] = run_octave (code, {sprintf("STENCIL_DEVICE_BYTES=%d", bytes)});
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (! isempty (strfind (out, "equal")), out);
 %! endfor
 
@@ -211,9 +211,9 @@
 %! first = "";
 %! for threads = [1 2 3 8]
 %!   [status, out] = run_octave (code, {sprintf("STENCIL_THREADS=%d", threads)});
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   print = regexp (out, '<\w+>', "match", "once");
-%!   assert (numel (print), 2 + 32 * 3 * (3 + 2 * 4), out);
+%!   assert (numel (print) == 2 + 32 * 3 * (3 + 2 * 4), "it printed: %s", out);
 %!   if (isempty (first))
 %!     first = print;
 %!   endif

@@ -40,7 +40,7 @@
 %!     confirm_recursive_rmdir (false, "local");
 %!     rmdir (folder, "s");
 %!   end_unwind_protect
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (! isempty (strfind (out, ["<" ids{i} ">"])), out);
 %!   assert (! isempty (strfind (out, "alive")), out);
 %! endfor
@@ -52,19 +52,19 @@
 %! line = sprintf ("env STENCIL_TRACE=1 %s --norc --quiet --eval '%s' 2>/dev/full", getenv ("STENCIL_TEST_OCTAVE"), ...
 %!                 strrep ([paths, code], "''", "\""));
 %! [status, out] = system (line);
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (strtrim (out), "alive");
 
 %!test # the trace says what was called and how long each step took
 %! [status, out] = run_octave ("y = StencilConstantMemory_CUDA (1:5, 1, 'Backend', 'cpu');", {"STENCIL_TRACE=1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! pattern = 'StencilConstantMemory_CUDA: read [\d.]+ us, made [\d.]+ us, run [\d.]+ us';
 %! assert (! isempty (regexp (out, pattern, "once")), out);
 
 %!test # 0 and nothing ask for no trace
 %! for value = {"0", ""}
 %!   [status, out] = run_octave ("y = StencilConstantMemory_CUDA (1:5, 1, 'Backend', 'cpu');", {["STENCIL_TRACE=" value{1}]});
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (isempty (strfind (out, "run ")), out);
 %! endfor
 
@@ -87,7 +87,7 @@
 %!   "if (done ~= pid), kill (pid, 9); waitpid (pid); disp ('hung');"
 %!   "else, printf ('child %d\\n', WEXITSTATUS (child)); end"
 %!   "assert (isequal (StencilConstantMemory_CUDA (x, k, 'Backend', 'cpu'), y));"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "child 7")), out);
 
 %!test # environment variables that make no sense are told, not passed over
@@ -97,7 +97,7 @@
 %!     "catch err, disp (err.identifier); disp (err.message); end"
 %!     "d = ConstantMemoryDevice_CUDA ();"
 %!     "printf ('<%s>', d.Backend);"}, setting);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (! isempty (strfind (out, "StencilConstantMemory:option")), out);
 %!   assert (! isempty (strfind (out, strtok (setting{1}, "="))), out);
 %!   assert (! isempty (strfind (out, "<>")), out);
@@ -106,5 +106,5 @@
 %!   "d = ConstantMemoryDevice_CUDA (); printf ('%d %d\\n', d.Threads, d.DeviceBytes);"
 %!   "assert (StencilConstantMemory_CUDA (1:4, 1, 'Backend', 'cpu'), 1:4);"}, ...
 %!   {"STENCIL_THREADS=1", "STENCIL_DEVICE_BYTES=1e9"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "1 1000000000")), out);

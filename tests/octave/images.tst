@@ -94,6 +94,9 @@
 %!       continue;
 %!     endif
 %!     for shape = {"same", "full", "valid"}
+%!       if (! takes ("classes", type, boundary, shape))
+%!         continue
+%!       endif
 %!       o = {"Boundary", boundary{1}, "Shape", shape{1}};
 %!       check (image (1, type{1}, 14, 11), noise (2, 3, 5), o{:});
 %!       check (image (1, type{1}, 14, 11), single (noise (2, 3, 5)), o{:});
@@ -107,6 +110,9 @@
 %! for type = types
 %!   for count = {0, 1, 2, 3, 4, 7}
 %!     for boundary = {0, 100, "symmetric", "circular"}
+%!       if (! takes ("sweeps", type, count, boundary))
+%!         continue
+%!       endif
 %!       check (image (4, type{1}, 12, 13), [1 2 1; 2 5 2; 1 2 1] / 16, "Boundary", boundary{1}, "Iterations", count{1});
 %!     endfor
 %!   endfor
@@ -162,11 +168,16 @@
 %! for type = types
 %!   for size_f = {[2 2], [4 3], [1 2], [1 30], [16 17], [2 2 2], [3 2 9]}
 %!     for shape = {"same", "full", "valid"}
+%!       if (! takes ("even", type, size_f, shape))
+%!         continue
+%!       endif
 %!       o = {"Boundary", {0, 100, "symmetric", "circular"}{1 + mod(prod (size_f{1}), 4)}, "Shape", shape{1}};
 %!       check (image (1, type{1}, 11, 18, 3), noise (2, size_f{1}) / 1e4, o{:});
 %!       check (image (1, type{1}, 1, 9), noise (2, size_f{1}) / 1e4, o{:});
 %!     endfor
-%!     check (image (1, type{1}, 9, 8), single (noise (2, size_f{1}) / 1e4), "Boundary", "replicate", "Iterations", 2);
+%!     if (takes ("even, swept", type, size_f))
+%!       check (image (1, type{1}, 9, 8), single (noise (2, size_f{1}) / 1e4), "Boundary", "replicate", "Iterations", 2);
+%!     endif
 %!   endfor
 %!   n = image (3, type{1}, 30, 41);
 %!   taps = mod (reshape (1:20, 4, 5), 5) / 8;
@@ -180,7 +191,9 @@
 %!     for taps = {noise(5, 3, 3, 3) / 1e4, noise(6, 2, 1, 2) / 1e4, noise(7, 3, 4) / 1e4, ones(1, 1, 2) / 2}
 %!       for o = {{}, {"Iterations", 3, "Boundary", "circular"}, {"Shape", "full"}, {"Shape", "valid"}, ...
 %!                {"Boundary", 77, "Shape", "full"}, {"Iterations", 0}}
-%!         check (n, taps{1}, o{1}{:});
+%!         if (takes ("volumes", type, dims, size (taps{1}), o))
+%!           check (n, taps{1}, o{1}{:});
+%!         endif
 %!       endfor
 %!     endfor
 %!   endfor

@@ -3,7 +3,7 @@
 
 %!function out = run (varargin)
 %!  [status, out] = run_octave (varargin{:});
-%!  assert (status, 0, out);
+%!  assert (status == 0, "status %d: %s", status, out);
 %!  ## Octave 7 itself may print this one line as it leaves.
 %!  out = regexprep (out, 'error: ignoring const execution_exception& while preparing to exit\n?', "");
 %!endfunction
@@ -42,7 +42,7 @@
 %!     "disp ('the same');"}, {}, true);
 %!   name = regexp (calls{i}, '\w+_CUDA', "match", "once");
 %!   lines = on_screen (out);
-%!   assert (lines([1, 3:end]), {"ready", "computed", "the same", ""}, out);
+%!   assert (isequal (lines([1, 3:end]), {"ready", "computed", "the same", ""}), "it printed: %s", out);
 %!   whole = ['^' name ': 100 %, [\d.]+ [kMGT]?updates/s, [\d.]+ s in all$'];
 %!   assert (! isempty (regexp (lines{2}, whole, "once")), lines{2});
 %!   told = regexp (out, [name ': +(\d+) %, [\d.]+ [kMGT]?updates/s, [\d a-z.]+ left'], "tokens");
@@ -59,7 +59,7 @@
 %!   "g ('Iterations', as_long_as (3, @(count) g ('Iterations', count)), 'Progress', true);"});
 %! assert (isempty (strfind (out, "\b")), out);
 %! lines = strsplit (out, "\n");
-%! assert (numel (lines), 5, out);
+%! assert (numel (lines) == 5, "it printed: %s", out);
 %! for i = 1:4
 %!   name = {"Stencil", "Convolution"}{1 + (i > 2)};
 %!   pattern = {" +\\d+ %, [\\d.]+ [kMGT]?updates/s, [\\d a-z.]+ left", " 100 %, [\\d.]+ [kMGT]?updates/s, [\\d.]+ s in all"}{2 - mod (i, 2)};
@@ -122,7 +122,7 @@
 %! endfor
 %! out = run ([code; {"assert (same_bits (gather (held), x));"}]);
 %! late = cellfun (@(t) str2double (t{1}), regexp (out, 'caught after ([\d.]+) s', "tokens"));
-%! assert (numel (late), numel (calls), out);
+%! assert (numel (late) == numel (calls), "it printed: %s", out);
 %! printf ("Ctrl-C to the error: at most %.3f s\n", max (late));
 %! ## A tenth of a second is what is meant; a machine under load may take its time. The stand-in for CUDA is so much
 %! ## slower than the slowest of GPUs that the first batch of a run, whose size cannot be learnt from one before it,
@@ -135,7 +135,7 @@
 %!   "interrupt_me (1.5);"
 %!   "try, stencil ('Progress', true); catch err, disp (err.identifier); end"}], {}, true);
 %! lines = on_screen (out);
-%! assert (numel (lines), 3, out);
+%! assert (numel (lines) == 3, "it printed: %s", out);
 %! assert (! isempty (regexp (lines{1}, '^StencilConstantMemory_CUDA: ended after [\d.]+ s$', "once")), lines{1});
 %! assert (lines(2:3), {"StencilConstantMemory:interrupted", ""});
 
@@ -163,7 +163,7 @@
 %!   "  printf ('cleaned up: %s\\n', mat2str (right ()));"
 %!   "end_unwind_protect"
 %!   "disp ('not reached');"}]);
-%! assert (status, 1, out);
+%! assert (status == 1, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "cleaned up: [8 14 20 11]")), out);
 %! assert (! isempty (strfind (out, "StencilConstantMemory_CUDA: Interrupted before the end")), out);
 %! assert (isempty (strfind (out, "not reached")), out);
@@ -207,7 +207,7 @@
 %!test # at the prompt: the error is shown, and the prompt comes back
 %! [status, out] = typed ([endless(); {"interrupt_me (0.5);"; "y = stencil ();"; "disp (['<' lasterr() '>']);"; ...
 %!                                     "disp (right ());"; "exit (3);"}]);
-%! assert (status, 3, out);
+%! assert (status == 3, "status %d: %s", status, out);
 %! assert (! isempty (regexp (out, '<StencilConstantMemory_CUDA: Interrupted before the end', "once")), out);
 %! assert (! isempty (regexp (out, '8\s+14\s+20\s+11', "once")), out);
 
@@ -260,5 +260,5 @@
 %!     "  catch err"}; more; {"  end"; "end"; "disp ('after');"}]);
 %!   assert (isempty (strfind (out, "<2>")) == rethrows, out);
 %!   assert (isempty (strfind (out, "after")) == rethrows, out);
-%!   assert (status, double (rethrows), out);
+%!   assert (status == double (rethrows), "status %d: %s", status, out);
 %! endfor

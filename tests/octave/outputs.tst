@@ -43,7 +43,7 @@
 
 %!test # the device's struct tells it
 %! [status, out] = run_octave (computes ());
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! if (! isempty (helper ("lend")))
 %!   quiet (out, "lent");
 %! elseif (compare_versions (OCTAVE_VERSION, "10", "<"))
@@ -66,7 +66,7 @@
 %!          "StencilConstantMemory_CUDA (7, 1)", ...
 %!          "StencilConstantMemory_CUDA (zeros (0, 1e6), 1)"};
 %! [status, out] = run_octave (strcat ({"y = "}, [large, small], {";"}), {"STENCIL_BACKEND=cpu", "STENCIL_TRACE=1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! ways = [regexp(out, ' us, (lent|made) ', "tokens"){:}];
 %! assert (ways, [repmat({"lent"}, size (large)), repmat({"made"}, size (small))]);
 
@@ -86,8 +86,8 @@
 %! unwind_protect_cleanup
 %!   remove (folder);
 %! end_unwind_protect
-%! assert (status, 0, out);
-%! assert (numel (strfind (out, " us, lent ")), 3, out);
+%! assert (status == 0, "status %d: %s", status, out);
+%! assert (numel (strfind (out, " us, lent ")) == 3, "it printed: %s", out);
 
 ## --- What it is worth, once it is there ---------------------------------------------------
 
@@ -136,7 +136,7 @@
 %!   "clear a"
 %!   "a = StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 3]); clear all"
 %!   "printf ('<%s>\\n', ConstantMemoryDevice_CUDA ().Outputs);"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! quiet (out, ConstantMemoryDevice_CUDA ().Outputs);
 
 %!testif ; ! isnan (resident ())  # needs /proc
@@ -155,7 +155,7 @@
 %!   "growth = grows (@() work (), @() resident ());"
 %!   "assert (growth <= 512, 'grew by %d KiB in 3,600 calls', growth);"
 %!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; ! isempty (helper ("lend")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs what lends, and prlimit
@@ -170,7 +170,7 @@
 %!   "system (sprintf ('prlimit --pid %d --as=unlimited:', getpid ()));"
 %!   "y = f (x); assert (y([1 2 end]), [3 4 3]);"
 %!   "printf ('<%s>\\n', ConstantMemoryDevice_CUDA ().Outputs);"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "caught StencilConstantMemory_CUDA: failed to allocate")), out);
 %! assert (! isempty (strfind (out, "<lent>")), out);
 
@@ -181,17 +181,17 @@
 %! folder = copied_functions ();
 %! unwind_protect
 %!   [status, out] = run_in (folder, computes ());
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   quiet (out, "copied");
 %!   if (! isempty (helper ("lend")))
 %!     copyfile (helper ("lend"), fullfile (folder, "libstencil_lend-7.0.90.so"));
 %!     [status, out] = run_in (folder, computes ());
-%!     assert (status, 0, out);
+%!     assert (status == 0, "status %d: %s", status, out);
 %!     quiet (out, "copied");
 %!     ## The folder itself is good.
 %!     copyfile (helper ("lend"), folder);
 %!     [status, out] = run_in (folder, computes ());
-%!     assert (status, 0, out);
+%!     assert (status == 0, "status %d: %s", status, out);
 %!     quiet (out, "lent");
 %!   endif
 %! unwind_protect_cleanup
@@ -215,7 +215,7 @@
 %!   for i = 1:numel (ways)
 %!     assert (system (sprintf ("rm -rf '%s' && %s", name, ways{i})), 0);
 %!     [status, out] = run_in (folder, computes ());
-%!     assert (status, 0, [ways{i} "\n" out]);
+%!     assert (status == 0, "status %d: %s", status, [ways{i} "\n" out]);
 %!     quiet (out, "copied");
 %!   endfor
 %! unwind_protect_cleanup
@@ -237,7 +237,7 @@
 %!     [status, out] = run_in (folder, [{"clear functions; global asked; asked = 0; warning ('off', 'all');"}; ...
 %!                                      computes(); {"printf ('asked %d', asked);"}]);
 %!     delete (file);
-%!     assert (status, 0, out);
+%!     assert (status == 0, "status %d: %s", status, out);
 %!     assert (! isempty (strfind (out, "<copied>")), [names{i} ": " bodies{i} "\n" out]);
 %!     ## Once, not with every call.
 %!     assert (! isempty (strfind (out, "asked 1")), out);
@@ -272,16 +272,16 @@
 %!   copyfile (fullfile (here, "..", "src", "mex", "*.cc"), fullfile (root, "src", "mex"));
 %!   ## Without mkoctfile, one line and no failure.
 %!   [status, out] = build (root, "/no/mkoctfile");
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   told = '^build-mex: large outputs will be copied [^\n]*mkoctfile[^\n]*\n$';
 %!   assert (! isempty (regexp (out, told, "once")), out);
 %!   assert (! exist (name, "file"));
 %!   ## With it, a library that lends, and not a word.
 %!   [status, out] = build (root, good);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (isempty (out), out);
 %!   [status, out] = run_in (fullfile (root, "matlab"), computes ());
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   quiet (out, "lent");
 %!   ## Again only where the source is newer.
 %!   built = stat (name);
@@ -296,7 +296,7 @@
 %!   fclose (fid);
 %!   assert (system (sprintf ("touch -d '+2 minutes' '%s'", source)), 0);
 %!   [status, out] = build (root, good);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   told = '^build-mex: large outputs will be copied [^\n]*no such thing[^\n]*\n$';
 %!   assert (! isempty (regexp (out, told, "once")), out);
 %!   assert (! exist (name, "file"));

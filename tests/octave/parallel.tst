@@ -15,6 +15,6 @@
 %!   "again = parcellfun (2, smooth, pieces(1:2), 'UniformOutput', false, 'VerboseLevel', 0);"
 %!   "printf ('<%d again>\\n', isequal (again, results(1:2)));"};
 %! [status, out] = run_octave (code);
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "<7 of 7>")), "%s", out);
 %! assert (! isempty (strfind (out, "<raised>")) && ! isempty (strfind (out, "<1 again>")), "%s", out);

@@ -14,7 +14,7 @@
 %!   "growth = grows (@() many_calls (count), @() resident ());"
 %!   "assert (growth <= bound, 'grew by %d KiB in %d calls', growth, 27 * count);"
 %!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; ! isnan (resident ())  # needs /proc
@@ -23,7 +23,7 @@
 %!   "growth = grows (@() many_queries (300), @() resident ());"
 %!   "assert (growth <= 256, 'grew by %d KiB in 1,800 calls', growth);"
 %!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; ! isnan (resident ()) && ! has_gpu ()  # needs /proc and no GPU, whose driver takes time and memory
@@ -45,7 +45,7 @@
 %!   "assert (used, folder);"
 %!   "assert (growth <= 256, 'grew by %d KiB in 180 cycles of use and clear', growth);"
 %!   "disp ('flat');"}, {"MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; has_gpu ()  # needs a GPU
@@ -70,7 +70,7 @@
 %!   "try, y = f (x); disp ('no error'); catch err, printf ('caught <%s>\\n', err.message); end"
 %!   "system (sprintf ('prlimit --pid %d --as=unlimited:', getpid ()));"
 %!   "y = f (x); assert (y([1 2 end]), [3 4 3]); disp ('works again');"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (regexp (out, 'caught <.+>', "once")), out);
 %! assert (! isempty (strfind (out, "works again")), out);
 
@@ -104,13 +104,13 @@
 %! endfor
 %! code = [code, {"y = StencilConstantMemory_CUDA (ones (300), [1 2 1]); disp (sum (y(:)));"}];
 %! [status, out] = run_octave (code);
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (isempty (strfind (out, "no error")), out);
 %! assert (! isempty (regexp (out, '^359400$', "once", "lineanchors")), out);
 
 %!test # all of the one library: used and cleared in every order, and all still there after
 %! [status, out] = run_octave ({"clear_cycles (24, getenv ('STENCIL_BACKEND'));"; "disp ('done');"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "done")), out);
 %! clear_cycles (2, getenv ("STENCIL_BACKEND"));
 %! ## While one is held, clearing the others leaves it whole.
@@ -136,7 +136,7 @@
 %!   "StencilConstantMemory_CUDA (zeros (1, 3e6), [1 2 3]);"
 %!   "assert (b([1 2 end]), [5 6 3]); assert (sum (b), 3e6 * 6 - 4);"
 %!   "clear b c; disp ('kept');"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "kept")), out);
 
 %!testif ; ! isnan (resident ("Threads"))  # needs /proc
@@ -152,7 +152,7 @@
 %!   "  assert (resident ('Threads'), before);"
 %!   "end"
 %!   "disp ('joined');"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "joined")), out);
 
 ## --- The warning that there is no GPU ------------------------------------------
@@ -177,10 +177,10 @@
 %!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
 %!   "assert (! warned ());"
 %!   "disp ('once');"}, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "once")), out);
 %! said = regexp (out, '^warning: (?!called from)', "match", "lineanchors");
-%! assert (numel (said), 1, out);
+%! assert (numel (said) == 1, "it printed: %s", out);
 
 %!test # by whichever function is called first, under its name, and by no other after it
 %! first = {"Derivative", "(1:9)"; "Convolution", "(1:9, 1)"; "Stencil", "(1:9, 1)"};
@@ -194,9 +194,9 @@
 %!   code = [code, {"[~, id] = lastwarn ();", ...
 %!                  "assert (! strncmp (fliplr (id), fliplr (':noDevice'), 9)); disp ('once');"}];
 %!   [status, out] = run_octave (code, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (! isempty (strfind (out, "once")), out);
-%!   assert (numel (regexp (out, '^warning: (?!called from)', "match", "lineanchors")), 1, out);
+%!   assert (numel (regexp (out, '^warning: (?!called from)', "match", "lineanchors")) == 1, "it printed: %s", out);
 %! endfor
 
 %!test # made an error, it is one; the next call works
@@ -210,7 +210,7 @@
 %!   "try, StencilConstantMemory_CUDA (1); catch err, id = err.identifier; end"
 %!   "assert (id, 'StencilConstantMemory:numberOfInputs');"
 %!   "disp ('went on');"}, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "went on")), out);
 
 %!test # switched off, it is silent; a wrong call does not use it up
@@ -218,7 +218,7 @@
 %!   "warning ('off', 'StencilConstantMemory:noDevice');"
 %!   "assert (StencilConstantMemory_CUDA (1:4, [1 2 3]), [8 14 20 11]);"
 %!   "disp ('silent');"}, {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (isempty (strfind (out, "warning:")), out);
 %! [status, out] = run_octave ({
 %!   "try, StencilConstantMemory_CUDA (1:4, []); catch, end"
@@ -226,7 +226,7 @@
 %!   "StencilConstantMemory_CUDA (1:4, [1 2 3]);"
 %!   "if (warned ()), disp ('warned now'); end"}, ...
 %!   {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "warned now")), out);
 
 %!test # a good call with the engine named says nothing at all
@@ -238,7 +238,7 @@
 %!   assert (isempty (out), "it printed <%s>", out);
 %! endfor
 %! [status, out] = run_octave (calls, {"STENCIL_BACKEND=cpu"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! ## Octave 7 itself may print this one line as it leaves.
 %! out = regexprep (out, 'error: ignoring const execution_exception& while preparing to exit', "");
 %! assert (isempty (strtrim (out)), out);
@@ -261,7 +261,7 @@
 %!   "assert (ConvolutionConstantMemory_CUDA (1:4, [1 2 3], 'Backend', 'cpu'), [8 14 20 11]);"
 %!   "assert (! warned ());"
 %!   "disp ('refused');"}, {"STENCIL_BACKEND=cuda", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "refused")), out);
 
 %!test # what it cannot be is an option error
@@ -273,7 +273,7 @@
 %!   "try, StencilConstantMemory_CUDA (1:4, []); catch err, id = err.identifier; end"
 %!   "assert (id, 'StencilConstantMemory:kernelLength');"
 %!   "disp ('refused');"}, {"STENCIL_BACKEND=nonsense"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "refused")), out);
 %! ## The user must be told where the word came from.
 %! assert (! isempty (strfind (out, "STENCIL_BACKEND")), out);
@@ -284,7 +284,7 @@
 %!   "id = 'none';"
 %!   "try, StencilConstantMemory_CUDA (1, 1, 'Backend', 'cuda'); catch err, id = err.identifier; end"
 %!   "disp (['<' id '>']);"}, {"STENCIL_BACKEND=cpu", "CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "<StencilConstantMemory:noDevice>")), out);
 
 ## --- Leaving -----------------------------------------------------------------------
@@ -297,13 +297,13 @@
 %!             "try, StencilConstantMemory_CUDA (1); catch, end", ...
 %!             "y = StencilConstantMemory_CUDA (ones (1, 1e6), 1); exit (0);"}
 %!   [status, out] = run_octave ([code{1}, " disp ('done');"]);
-%!   assert (status, 0, [code{1} "\n" out]);
+%!   assert (status == 0, "status %d: %s", status, [code{1} "\n" out]);
 %! endfor
 %! [status, out] = run_octave ("y = StencilConstantMemory_CUDA (1:9, 1); exit (7);");
-%! assert (status, 7, out);
+%! assert (status == 7, "status %d: %s", status, out);
 %! ## An error nobody catches ends a script with 1, and the host with it.
 %! [status, out] = run_octave ("StencilConstantMemory_CUDA (1:9, []);");
-%! assert (status, 1, out);
+%! assert (status == 1, "status %d: %s", status, out);
 
 ## --- Where calls come from ------------------------------------------------------------
 

@@ -40,6 +40,9 @@
 %! for m = 1:2:21
 %!   taps = noise (m, 1, m);
 %!   for n = 0:70
+%!     if (! takes ("lengths", m, n))
+%!       continue
+%!     endif
 %!     agrees (noise (1000 + n, 1, n), taps);
 %!   endfor
 %! endfor
@@ -48,6 +51,9 @@
 %! for m = 1:2:21
 %!   taps = noise (m, m, 1);
 %!   for n = [0:3, 9:12, 19:23, 31:33, 63:65]
+%!     if (! takes ("columns", m, n))
+%!       continue
+%!     endif
 %!     agrees (noise (2000 + n, n, 1), taps);
 %!   endfor
 %! endfor
@@ -63,7 +69,9 @@
 %! for m = [1 3 11 21]
 %!   taps = noise (m, 1, m);
 %!   for n = [620:20:660, 639, 641, 1259:1300:2559, 1279:1281, 1919:1921, 6399:6401]
-%!     agrees (noise (n, 1, n), taps);
+%!     if (takes ("tiles", m, n))
+%!       agrees (noise (n, 1, n), taps);
+%!     endif
 %!   endfor
 %! endfor
 
@@ -130,7 +138,9 @@
 %!           [2 2 2 2 2], [1 1 1 1 30], [20 1 1 3], [641 3], [1 641 3], [100 100]};
 %! for i = 1:numel (shapes)
 %!   for m = [1 5 11 21]
-%!     agrees (noise (i, shapes{i}), noise (m, 1, m));
+%!     if (takes ("shapes", i, m))
+%!       agrees (noise (i, shapes{i}), noise (m, 1, m));
+%!     endif
 %!   endfor
 %! endfor
 
@@ -315,6 +325,9 @@
 
 %!test # every count from 22 to 66 and every even one, both classes, both ways round
 %! for m = [2:2:20, 22:66]
+%!   if (! takes ({"counts", m}, mod (m, 2), mod (m, 5)))
+%!     continue
+%!   endif
 %!   taps = noise (m, 1, m);
 %!   agrees (noise (m, 1, 70 - m), taps);
 %!   agrees (single (noise (m, 37, 2)), taps.');
@@ -325,7 +338,9 @@
 %! for m = [2 20 22 23 64 101]
 %!   taps = noise (m, 1, m);
 %!   for n = [1 2 m-1 m m+1 127:129, 639:641, 1023:1025, 4097]
-%!     agrees (noise (n, 1, n), taps);
+%!     if (takes ("any length", m, [find(n == [m-1, m, m+1]), n]))
+%!       agrees (noise (n, 1, n), taps);
+%!     endif
 %!   endfor
 %!   agrees (single (noise (1, 1, 4097)), taps);
 %!   agrees (noise (1, 1, 33000), taps(1:min (m, 24)));
@@ -377,6 +392,9 @@
 %!test # an even filter sweeps as in so many calls, and moves nothing but what it moves in each
 %! for m = [2 4 22 31]
 %!   for b = {0, 2.5, "replicate", "circular", "mirror", {1, "symmetric"}}
+%!     if (! takes ("even, swept", m, b))
+%!       continue
+%!     endif
 %!     agrees (noise (m, 60, 3), noise (m, m, 1), "Iterations", 5, "Boundary", b{1});
 %!     agrees (single (noise (m, 3, 40)), noise (m, m, 1), "Iterations", 3, "Boundary", b{1}, "Dim", 2);
 %!   endfor
@@ -545,7 +563,7 @@
 %! for call = {"y = s ([1 2 1], ones (1, 1000)); assert (y, [4 4 4]);", "s (single (1:4)', ones (5, 1));", ...
 %!             "s ([1i 2], [1 2 3]);", "s (DeviceArray (1:3), ones (1, 4));"}
 %!   [status, out] = run_octave (code ([call, call]), backend);
-%!   assert (status, 0, out);
+%!   assert (status == 0, "status %d: %s", status, out);
 %!   assert (told (out) == 1, "%s: %s", call{1}, out);
 %! endfor
 %! [~, out] = run_octave (code ({"warning ('off', 'StencilConstantMemory:swapped');", "s (1, ones (3, 1));"}), backend);

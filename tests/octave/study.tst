@@ -208,7 +208,7 @@
 %! [status, out] = run_octave ({
 %!   sprintf("r = ConstantMemoryStudy_Demo ('%s');", folder)
 %!   "printf ('<%d>\\n', isempty (r));"}, {"CUDA_VISIBLE_DEVICES=-1"});
-%! assert (status, 0, out);
+%! assert (status == 0, "status %d: %s", status, out);
 %! lines = strsplit (strtrim (out), "\n");
 %! assert (! isempty (strfind (lines{1}, "needs a GPU")), out);
 %! assert (lines{2}, "<1>", out);
