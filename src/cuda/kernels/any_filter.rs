@@ -247,19 +247,12 @@ fn steps(length: usize) -> usize {
     (length + STEP - 1).div_ceil(STEP)
 }
 
-/// The kernels of a filter, loaded when they are first needed: which of the two it is, goes by the array's size.
-#[derive(Debug, Clone, Default)]
-pub(super) struct LoadedKernels {
-    in_tiles: LoadOnce,
-    of_few: LoadOnce,
-}
-
 /// How a sweep of a filter of any size is launched.
 ///
 /// # Errors
 /// The driver's.
 pub(super) fn plan<'a, T: Element>(
-    loaded: &'a LoadedKernels,
+    loaded: &'a LoadOnce,
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
@@ -282,9 +275,8 @@ pub(super) fn plan<'a, T: Element>(
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let layout = Layout::choose(&view, outputs, module.most_staged);
     let few = tensor.is_none() && layout.time(view.along(view.size), of_filter) > few_time(view.size, view.filter);
-    let (loaded, kernel) =
-        if few { (&loaded.of_few, FEW) } else { (&loaded.in_tiles, kernels[usize::from(view.by_columns)]) };
-    let Loaded { function, module: loaded } = loaded.get(modules, area.queued, name, entries, kernel)?;
+    let kernel = if few { FEW } else { kernels[usize::from(view.by_columns)] };
+    let Loaded { function, module: loaded, .. } = loaded.get(modules, area.queued, name, entries, kernel)?;
     let tile = view.tile(tensor.map_or(layout.tile, |tensor| tensor.tile));
     let staged = if few { 0 } else { tensor.map_or(0, |tensor| tensor.elements).max(layout.elements) };
     let shared_bytes = staged * size_of::<T>();

@@ -60,7 +60,7 @@ pub(in super::super) struct ConvolutionKernel<T> {
     filter: Filter<T>,
     sides: Sides<T>,
     loaded: LoadOnce,
-    by_any_filter: any_filter::LoadedKernels,
+    by_any_filter: LoadOnce,
     on_tensor_cores: LoadOnce,
     several_sweeps: images::LoadedModules,
     over_volumes: LoadOnce,
@@ -158,7 +158,7 @@ impl<T: Element> ConvolutionKernel<T> {
         let kernel =
             if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
         let entries = (c"F", bytemuck::cast_slice(self.filter.values()));
-        let Loaded { function, module } = self.loaded.get(modules, area.queued, name, entries, kernel)?;
+        let Loaded { function, module, .. } = self.loaded.get(modules, area.queued, name, entries, kernel)?;
         let size = area.tile.size();
         let span = area.tile.span();
         let rows = size[0].max(1);

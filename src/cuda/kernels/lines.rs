@@ -170,7 +170,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
                 }
             }
         };
-        let Loaded { function, module } =
+        let Loaded { function, module, .. } =
             self.loaded.get(modules, area.queued, name, (symbol, self.operator.coefficients()), function)?;
         let size = area.tile.size();
         Ok(Box::new(LinesPlan {

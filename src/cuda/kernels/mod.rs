@@ -111,13 +111,19 @@ fn measured_multiprocessors(modules: &Modules) -> Option<usize> {
 /// A kernel that is loaded, and has its coefficients.
 #[derive(Debug, Clone)]
 struct Loaded {
+    /// Its module's name and its own.
+    name: (&'static str, &'static CStr),
     function: Function,
     module: Arc<Module>,
 }
 
-/// One that is loaded when a tile first needs it, by whichever thread. The others do not wait for each other.
+/// The kernels that the tiles of an operator need, each loaded when a tile first needs it, by whichever thread. The others do
+/// not wait for each other. Tiles of other sizes may need other kernels.
 #[derive(Debug, Clone, Default)]
-struct LoadOnce(OnceLock<Loaded>);
+struct LoadOnce([OnceLock<Loaded>; MOST_KERNELS]);
+
+/// The kernels that tiles of one operator may need.
+const MOST_KERNELS: usize = 6;
 
 impl LoadOnce {
     fn get(
@@ -128,7 +134,8 @@ impl LoadOnce {
         coefficients: (&'static CStr, &[u8]),
         function: &'static CStr,
     ) -> Result<&Loaded, Error> {
-        if let Some(loaded) = self.0.get() {
+        let is_it = |loaded: &&Loaded| loaded.name == (name, function);
+        if let Some(loaded) = self.0.iter().filter_map(OnceLock::get).find(is_it) {
             return Ok(loaded);
         }
         let (symbol, values) = coefficients;
@@ -139,8 +146,10 @@ impl LoadOnce {
             module.set_symbol(symbol, values)?;
             module
         };
-        let function = module.function(function)?;
-        Ok(self.0.get_or_init(|| Loaded { function, module }))
+        let loaded = Loaded { name: (name, function), function: module.function(function)?, module };
+        // Another thread may have taken a place meanwhile.
+        let mut places = self.0.iter().map(|place| place.get_or_init(|| loaded.clone()));
+        places.find(is_it).ok_or_else(|| Error::Internal(format!("More kernels for one operator than {MOST_KERNELS}.")))
     }
 }
 

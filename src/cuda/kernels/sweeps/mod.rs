@@ -88,7 +88,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         };
         let name = name.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for {}.", self.operator.name())))?;
         let coefficients = (symbol, self.operator.coefficients());
-        let Loaded { function, module } =
+        let Loaded { function, module, .. } =
             self.loaded[kind as usize].get(modules, area.queued, name, coefficients, c"sweeps")?;
         let tensor = match self.operator.kind {
             OperatorKind::Stencil { is_float: false } => {

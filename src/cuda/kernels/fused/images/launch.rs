@@ -60,7 +60,7 @@ impl<'a> LoadedSpec<'a> {
         filter: &Filter<T>,
     ) -> Result<LoadedSpec<'a>, Error> {
         let entries = (c"F", bytemuck::cast_slice(filter.values()));
-        let Loaded { function, module } = once.get(modules, queued, spec.name, entries, c"sweeps_images")?;
+        let Loaded { function, module, .. } = once.get(modules, queued, spec.name, entries, c"sweeps_images")?;
         let functions = [function.clone(), module.function(c"sweeps_images_aligned")?];
         let star = if spec.is_star {
             let functions = [module.function(c"sweeps_images_star")?, module.function(c"sweeps_images_star_aligned")?];

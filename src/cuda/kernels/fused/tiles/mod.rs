@@ -48,7 +48,7 @@ pub(in super::super) fn plan<'a, T: Element>(
     single: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let Loaded { function, module } =
+    let Loaded { function, module, .. } =
         loaded.get(modules, area.queued, tilings.module.name, entries, c"sweeps_tiles")?;
     let shared = tilings.each.iter().map(|tiling| tiling.most_shared(tilings.module, filter.size())).max();
     if let Some(bytes) = shared.filter(|&bytes| bytes > SHARED_EVERYWHERE) {

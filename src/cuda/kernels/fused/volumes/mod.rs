@@ -60,7 +60,7 @@ pub(in super::super) fn plan<'a, T: Element>(
         return Ok(single);
     }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let Loaded { function, module } = loaded.get(modules, area.queued, known.name, entries, c"sweeps_volumes")?;
+    let Loaded { function, module, .. } = loaded.get(modules, area.queued, known.name, entries, c"sweeps_volumes")?;
     let threads = SWEEPS * known.warps * LANES;
     let prepared = |layout: VolumesLayout, function: Function, bytes: usize| -> Result<PreparedLaunch, Error> {
         function.allow_shared(bytes)?;
