@@ -168,7 +168,10 @@
 %! endfor
 
 %!test # around 512 and 1024 rows and columns, tall and wide
-%! for n = [509:515, 1021:1027]
+%! for n = [511:513, 509:515, 1021:1027]
+%!   if (! takes ({"512 and 1024", n}, round (log2 (n)), mod (n, 512)))
+%!     continue
+%!   endif
 %!   ok (noise (n, n, 5), noise (1, 5, 3));
 %!   ok (noise (n, 5, n), noise (1, 5, 3));
 %!   ok (single (noise (n, n, 4, 3)), noise (1, 7, 3, 3));
