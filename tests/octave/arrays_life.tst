@@ -338,7 +338,7 @@
 %!   do
 %!     [status, out] = run_octave ({
 %!       "u = DeviceArray (rand (300)); c = {};"
-%!       "interrupt_me (0.5);"
+%!       "interrupt_me (0.3);"
 %!       "unwind_protect"
 %!       ["  tic; while (toc < 10), " work{1} " end"]
 %!       "  disp ('not reached');"
