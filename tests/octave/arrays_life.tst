@@ -59,7 +59,7 @@
 %! assert (live (), before);
 
 %!test # 100,000 temporaries, or a tenth of them: none stays
-%! [many, fewer] = {1200, 400; 12000, 4000}{1 + thorough (),:};
+%! [many, fewer] = {12000, 4000; 1200, 400}{1 + is_small (),:};
 %! before = live ();
 %! u = DeviceArray ([1 2 3]);
 %! a = 0;
@@ -303,7 +303,7 @@
 %!test # in the middle of a function, of an expression, of a cell
 %! before = live ();
 %! u = DeviceArray ([1 2 3]);
-%! for k = 1:100
+%! for k = 1:{100, 20}{1 + is_small ()}
 %!   try
 %!     fail_with (u);
 %!     error ("no error");
@@ -338,7 +338,7 @@
 %!   do
 %!     [status, out] = run_octave ({
 %!       "u = DeviceArray (rand (300)); c = {};"
-%!       "interrupt_me (0.5);"
+%!       "interrupt_me (0.3);"
 %!       "unwind_protect"
 %!       ["  tic; while (toc < 10), " work{1} " end"]
 %!       "  disp ('not reached');"

@@ -169,6 +169,8 @@
 %! endfor
 
 %!test # differences
+%! alike (@(a) diff (a, 2), {[1 4 9 16; 2 3 5 7].'});
+%! alike (@(a) diff (a, 2, 2), {reshape((1:24) .^ 2, 2, 3, 4)});
 %! for s = array_samples (true)
 %!   if (! isempty (s{1}))
 %!     alike (@diff, s);

@@ -11,6 +11,6 @@ function count = as_long_as (seconds, work)
     tic ();
     work (count);
     t = toc ();
-  until (t > 0.25)
+  until (t > 0.1)
   count = ceil (count * seconds / t);
 endfunction

@@ -8,9 +8,9 @@ function clear_cycles (count, backend)
            "ConvolutionConstantMemory_CUDA", "ConstantMemoryDevice_CUDA"};
   orders = perms (1:numel (names));
   for i = 1:count
-    StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 3], "Backend", backend);
-    DerivativeConstantMemory_CUDA (ones (1, 3e5, "single"), "Backend", backend);
-    ConvolutionConstantMemory_CUDA (ones (500, 600), ones (3), "Backend", backend);
+    StencilConstantMemory_CUDA (ones (1, 1e5), [1 2 3], "Backend", backend);
+    DerivativeConstantMemory_CUDA (ones (1, 1e5, "single"), "Backend", backend);
+    ConvolutionConstantMemory_CUDA (ones (200, 300), ones (3), "Backend", backend);
     ConstantMemoryDevice_CUDA ();
     for name = names(orders(1+mod (i - 1, rows (orders)),:))
       clear (name{1});

@@ -168,7 +168,10 @@
 %! endfor
 
 %!test # around 512 and 1024 rows and columns, tall and wide
-%! for n = [509:515, 1021:1027]
+%! for n = [512, 509:515, 1021:1027]
+%!   if (! takes ({"512 and 1024", n}, round (log2 (n)), sign (mod (n + 3, 512) - 3)))
+%!     continue
+%!   endif
 %!   ok (noise (n, n, 5), noise (1, 5, 3));
 %!   ok (noise (n, 5, n), noise (1, 5, 3));
 %!   ok (single (noise (n, n, 4, 3)), noise (1, 7, 3, 3));
@@ -784,4 +787,4 @@
 %! assert (status == 0 && told (out) == 0, out);
 %! ## Beside the warning that there is no GPU, where that is due.
 %! [status, out] = run_octave (code ({"c (1, ones (3));"}), {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES="});
-%! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")) == 2 - on_stand_in (), "it printed: %s", out);
+%! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")) == 2, "it printed: %s", out);

@@ -196,7 +196,7 @@
 %!   "  text = hash ('md5', char (typecast (v(:), 'uint8').'));"
 %!   "end"
 %!   "cpu = {'Backend', 'cpu'}; text = '';"
-%!   "for x = {noise(1, 1, 1e6 + 7), noise(2, 1001, 700), noise(3, 90, 80, 70)}"
+%!   "for x = {noise(1, 1, 3e5 + 7), noise(2, 601, 400), noise(3, 60, 50, 70)}"
 %!   "  for m = [1 9 21]"
 %!   "    text = [text, print_of(StencilConstantMemory_CUDA (x{1}, noise (m, 1, m), cpu{:}))];"
 %!   "  end"

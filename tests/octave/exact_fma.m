@@ -20,9 +20,21 @@
 ## through a fixed-point number wide enough for every double and every product
 ## of two: slow, and right everywhere.  Where a factor is zero or an operand is
 ## not finite, the plain expression is already the answer.
+##
+## Most calls have usual elements and zeros alone: of a zero the splitting makes the other summand, and only where the
+## result is a zero, too, its sign is that of the plain expression.
 ## @end deftypefn
 
 function z = exact_fma (a, b, c)
+  if (isa (a, "double") && isa (b, "double") && isa (c, "double") && isscalar (b) && size_equal (a, c) ...
+      && usual (a, -450, 500) && usual (b, -450, 500) && usual (c, -900, 1000))
+    z = by_splitting (a, b, c);
+    zero = z == 0;
+    if (any (zero(:)))
+      z(zero) = (a .* b + c)(zero);
+    endif
+    return;
+  endif
   [err, a, b, c] = common_size (a, b, c);
   if (err)
     error ("exact_fma: sizes differ");
@@ -56,6 +68,11 @@ function z = exact_fma (a, b, c)
     i = hard(first:min (first + 4095, numel (hard)));
     z(i) = by_fixed_point (a(i), b(i), c(i));
   endfor
+endfunction
+
+function yes = usual (v, lo, hi)
+  yes = v == 0 | within (v, lo, hi);
+  yes = all (yes(:));
 endfunction
 
 function yes = within (v, lo, hi)

@@ -11,7 +11,7 @@
 %!           "isindex", "diff", "acos", "acosd", "asin", "asind"};
 %!endfunction
 
-%!testif ; thorough ()  # it is left to `make test-all`
+%!testif ; ! is_small ()  # it is left to `make test-all`
 %! names = host_functions ();
 %! folder = tempname ();
 %! [report, done] = deal ([folder "/report"], [folder "/done"]);

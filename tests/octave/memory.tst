@@ -14,13 +14,13 @@
 
 %!testif ; ! isnan (resident ("VmSize")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
 %! ## One heap, whose large blocks come from the system and go back there at once: the limit is felt by every array.
-%! check_walk ([0.25:0.05:0.5, 1:27], {"CUDA_VISIBLE_DEVICES=", "MALLOC_ARENA_MAX=1", ...
+%! check_walk ({[0.25:0.05:0.5, 1:27], [0.25, 0.4, 1:2:27]}{1 + is_small ()}, {"CUDA_VISIBLE_DEVICES=", "MALLOC_ARENA_MAX=1", ...
 %!                                     "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
 
 %!testif ; ! isnan (resident ("VmSize")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
 %! ## The first call of a process that has little left: it loads the library, finds the host, starts threads.
 %! outcomes = "";
-%! for mib = [1, 3, 5:0.5:8.5, 9:16]
+%! for mib = {[1, 3, 5:0.5:8.5, 9:16], [1, 3, 5:9, 12, 16]}{1 + is_small ()}
 %!   [status, out] = run_octave ({
 %!     "x = reshape (mod (1:1e6, 1009), 1000, 1000);"
 %!     sprintf("address_limit (%g);", mib)
