@@ -451,10 +451,10 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     };
     let mut ends = BTreeMap::new();
     let mut failures = Vec::new();
-    // A selection has the first call of each name, and of the others one in four: each kind of failure others.
-    let kind_number = KINDS.iter().position(|other| other.0 == kind.0).unwrap_or_default();
-    let is_selected = |nth: usize| !names[..nth - 1].contains(&names[nth - 1]) || (nth + kind_number).is_multiple_of(4);
-    for nth in (1..=calls).filter(|&nth| !alike(nth - 1) && selection::takes_test(is_selected(nth))) {
+    // A selection has the first and the last call of each function.
+    let is_selected = |nth: usize| !names[..nth - 1].contains(&names[nth - 1]) || !names[nth..].contains(&names[nth - 1]);
+    let is_taken = |nth: usize| selection::takes_one(&(scenario.name, kind.0, nth), is_selected(nth));
+    for nth in (1..=calls).filter(|&nth| !alike(nth - 1) && is_taken(nth)) {
         if let Err(failure) = one_fault(stand_in, scenario, kind, nth, &mut ends) {
             // The rest is tried, too: one cause shows in many places.
             let _ = stand_in.misuse();
@@ -489,7 +489,8 @@ fn whole_processes(_: StandIn) -> Result<(), String> {
     }
     let mut failures = Vec::new();
     for (number, (kind, status, mode)) in KINDS.into_iter().enumerate() {
-        for nth in (1..=calls).filter(|nth| selection::takes_test((nth + number).is_multiple_of(4))) {
+        let is_taken = |&nth: &usize| selection::takes_one(&(kind, nth), (nth + number).is_multiple_of(16));
+        for nth in (1..=calls).filter(is_taken) {
             let fault = format!("{nth}:{status}:{}", mode as i32);
             let ended = child("live", &[("CUDA_STAND_IN_FAIL", &fault)])?;
             let said = ["right bits", "OutOfMemory", "Cuda", "NoDevice"].iter().any(|word| ended.output.contains(word));
