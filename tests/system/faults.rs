@@ -429,15 +429,20 @@ fn one_fault(
     }
 }
 
-/// Every fault of one kind in a scenario.
-fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(), String> {
+/// The calls of a scenario in which none fails.
+fn calls_of(stand_in: StandIn, scenario: &Scenario) -> Result<Vec<String>, String> {
     stand_in.heal();
     cuda::release();
     (scenario.prepare)();
     stand_in.reset();
     (scenario.run)().map_err(|error| format!("without a fault: {error}"))?;
+    Ok((0..stand_in.calls()).map(|number| stand_in.call(number)).collect())
+}
+
+/// Every fault of one kind in a scenario.
+fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(), String> {
     // Threads that share the work make a few calls more or fewer.
-    let names: Vec<_> = (0..stand_in.calls()).map(|number| stand_in.call(number)).collect();
+    let names = calls_of(stand_in, scenario)?;
     let calls = names.len();
     // Of a hundred launches one behind the other, or in turn with an event, the first ones and the last ones stand for
     // all.
@@ -451,8 +456,20 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     };
     let mut ends = BTreeMap::new();
     let mut failures = Vec::new();
-    // A selection has the first and the last call of each function.
-    let is_selected = |nth: usize| !names[..nth - 1].contains(&names[nth - 1]) || !names[nth..].contains(&names[nth - 1]);
+    // A selection has each function: two kinds of failure in its first call, the others in its last. How a scenario opens a
+    // device is that of the first one, too, and selected there.
+    let [first, ..] = &SCENARIOS;
+    let opening = match scenario.name == first.name {
+        true => 0,
+        false => calls_of(stand_in, first)?.iter().zip(&names).take_while(|(one, other)| one == other).count(),
+    };
+    let kind_number = KINDS.iter().position(|other| other.0 == kind.0);
+    let scenario_number = SCENARIOS.iter().position(|other| other.name == scenario.name);
+    let is_of_first = kind_number.zip(scenario_number).is_some_and(|(kind, scenario)| (kind + scenario) % 2 == 0);
+    let is_selected = |nth: usize| {
+        let (before, after) = (&names[opening.min(nth - 1)..nth - 1], &names[nth..]);
+        nth > opening && !(if is_of_first { before } else { after }).contains(&names[nth - 1])
+    };
     let is_taken = |nth: usize| selection::takes_one(&(scenario.name, kind.0, nth), is_selected(nth));
     for nth in (1..=calls).filter(|&nth| !alike(nth - 1) && is_taken(nth)) {
         if let Err(failure) = one_fault(stand_in, scenario, kind, nth, &mut ends) {

@@ -165,7 +165,22 @@ pub fn check_sweeps_in_single(
 
 /// What the kernel goes by: whether lines are long, whole in a tile, or rows beside each other.
 fn kernel_of_lines(lines: Lines, sweeps: usize) -> (bool, bool, u32) {
-    (sweeps > 1, lines.inner() > 1, lines.length().max(1).ilog2() / 3)
+    (sweeps > 1, lines.inner() > 1, magnitude(lines.length()))
+}
+
+/// A count's order of magnitude: checks of nothing, and of a few elements, stand for no others.
+fn magnitude(count: usize) -> u32 {
+    count.checked_ilog2().map_or(0, |log| 1 + log / 3)
+}
+
+/// What a check has in common with others of the same operation and other sizes.
+pub fn magnitude_of(size: &[usize]) -> u32 {
+    magnitude(size.iter().product())
+}
+
+/// A size as a feature: the stand-in sees some of each order of magnitude.
+pub fn size_of_check(engine: &AnyEngine, size: [usize; 3]) -> [usize; 3] {
+    if is_slow(engine) { size.map(|extent| magnitude(extent) as usize) } else { size }
 }
 
 /// What the kernel goes by for a filter: over lines, square or oblong images or volumes, of even or odd extents, of few
@@ -194,7 +209,8 @@ where
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
         let derivative = Derivative::new(lines, spacing, source).with_boundary(boundary);
         let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}, {} bytes", size_of::<T>());
-        let features: [&dyn std::fmt::Debug; 2] = [&(source, size_of::<T>()), &(boundary, size_of::<T>())];
+        let kernel = (source, size_of::<T>(), kernel_of_lines(lines, 1));
+        let features: [&dyn std::fmt::Debug; 2] = [&kernel, &(boundary, size_of::<T>())];
         check_operation(&what, &features, engine, input, 1, |engine, from, to, watch| {
             Compute::derivative(engine, &derivative, from, to, watch)
         })?;
@@ -221,7 +237,7 @@ where
     let (size, filter, boundary, sweeps) =
         (convolution.size(), convolution.filter().size(), convolution.boundary(), convolution.sweeps());
     let what = format!("convolution {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
-    let kernel = (kernel_of_filter(filter), size_of::<T>(), sweeps > 1);
+    let kernel = (kernel_of_filter(filter), size_of::<T>(), sweeps > 1, magnitude_of(&size));
     let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size_of_module(engine, filter), &boundary, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         Compute::convolution(engine, convolution, from, to, watch)
@@ -264,8 +280,9 @@ pub fn check_many(cuda: &Cuda, module: &str, of_stand_in: &[ManySweeps], of_many
     let step = if looks_for_faults() { 5 } else { 1 };
     for (number, case) in cases.iter().enumerate().step_by(step) {
         let &(in_double, boundary, by, size, _) = case;
-        let kernel = (in_double, kernel_of_filter(by));
-        if !selection::takes(&format!("{case:?}"), &[&kernel, &size_of_module(cuda, by)]) {
+        let features: [&dyn std::fmt::Debug; 3] =
+            [&in_double, &kernel_of_filter(by), &size_of_module(cuda, (in_double, by))];
+        if !selection::takes(&format!("{case:?}"), &features) {
             continue;
         }
         let (input, entries) = awkward(by, size, number);

@@ -5,7 +5,8 @@ use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source,
 use stencil_mex::watch::Watch;
 
 use super::checks::{
-    KINDS, ManySweeps, Outcome, check_awkward, check_many, filter, kernel_of_filter, ordinary, sides, size_of_module, tame,
+    KINDS, ManySweeps, Outcome, check_awkward, check_many, filter, kernel_of_filter, ordinary, sides, size_of_module,
+    tame,
 };
 use super::small_images::launches_of;
 use crate::common::ends::array_with;
@@ -129,8 +130,9 @@ pub fn sweeps_of_images(cuda: Cuda) -> Outcome {
     for (number, (boundary, size_of_filter, size, sweeps)) in CHOSEN.into_iter().enumerate() {
         let check = || check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2);
         let [rows, columns] = size_of_filter;
-        let kernel = (kernel_of_filter([rows, columns, 1]), number < 36);
-        let features: [&dyn std::fmt::Debug; 2] = [&kernel, &size_of_module(&cuda, size_of_filter)];
+        let in_double = number < 36;
+        let features: [&dyn std::fmt::Debug; 3] =
+            [&in_double, &kernel_of_filter([rows, columns, 1]), &size_of_module(&cuda, (in_double, size_of_filter))];
         if selection::takes(&format!("{boundary:?} {size_of_filter:?} {size:?}"), &features) {
             selection::forced(check)?;
         }

@@ -7,8 +7,8 @@ use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
 use super::checks::{
     ONE, Outcome, TWO, awkward, check_awkward, check_convolution, check_derivatives, check_image_sweeps,
-    check_many_sweeps, check_sweeps, filter, is_slow, kernel_of_filter, kernels_of, looks_for_faults, ordinary, pairs, samples, sides,
-    single, singles, size_of_module, tame,
+    check_many_sweeps, check_sweeps, filter, is_slow, kernel_of_filter, kernels_of, looks_for_faults, ordinary, pairs,
+    samples, sides, single, singles, size_of_module, tame,
 };
 use super::small_images::SMALL_FILTERS;
 use super::tensor::{TENSOR_LINES, TENSOR_SWEEPS, check_tensor_filters};
@@ -95,8 +95,8 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     let slowly = looks_for_faults();
     let mut launched = HashSet::new();
     for (n, &(in_double, size_of_filter, size, sweeps)) in IN_IMAGES.iter().enumerate() {
-        let kernel = (in_double, kernel_of_filter(size_of_filter));
-        let features: [&dyn std::fmt::Debug; 2] = [&kernel, &size_of_module(&cuda, size_of_filter)];
+        let features: [&dyn std::fmt::Debug; 3] =
+            [&in_double, &kernel_of_filter(size_of_filter), &size_of_module(&cuda, (in_double, size_of_filter))];
         if !selection::takes(&format!("{in_double} {size_of_filter:?} {size:?}"), &features) {
             continue;
         }
