@@ -233,7 +233,7 @@ fn trial(
     run: impl FnOnce() -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
     let reason = absent.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
-    let (engine, name) = (engine.to_owned(), format!("engines::{engine}::{case}"));
+    let name = format!("engines::{engine}::{case}");
     let title = format!("{name}{reason}");
     let run = move || {
         ends::begin();
