@@ -12,12 +12,14 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
-/// Of checks that have no new feature, one in so many is selected.
+/// Of checks that have no new feature, one in so many is selected; and one in so many on the stand-in for the CUDA driver.
 const RATE: u64 = 96;
+const RATE_ON_STAND_IN: u64 = 384;
 /// Of checks that are not selected, one in so many is in the rest.
-const RATE_OF_REST: u64 = 12;
+const RATE_OF_REST: u64 = 24;
 
 thread_local! {
+    static RATE_OF_CASE: Cell<u64> = const { Cell::new(RATE) };
     /// The features that checks of this case had.
     static SEEN: RefCell<HashSet<u64>> = RefCell::new(HashSet::new());
     /// Whether every check runs, selected or not.
@@ -50,8 +52,8 @@ pub fn is_all() -> bool {
 pub fn takes_one(what: &impl Hash, is_selected: bool) -> bool {
     let hash = hash(what);
     match tier() {
-        Tier::Selection => is_selected || hash.is_multiple_of(RATE),
-        // RATE is a multiple of it: no hash is in both.
+        Tier::Selection => is_selected || hash.is_multiple_of(RATE_OF_CASE.get()),
+        // The other rates are multiples of it: no hash is in both.
         Tier::Rest => !is_selected && hash % RATE_OF_REST == 1,
         Tier::All => true,
     }
@@ -60,6 +62,13 @@ pub fn takes_one(what: &impl Hash, is_selected: bool) -> bool {
 /// A case begins, of which no check has been seen.
 pub fn begin() {
     SEEN.take();
+    RATE_OF_CASE.set(RATE);
+}
+
+/// A case begins on the stand-in.
+pub fn begin_on_stand_in() {
+    begin();
+    RATE_OF_CASE.set(RATE_ON_STAND_IN);
 }
 
 /// Has every check in `work` run: for tests that count what a check does.

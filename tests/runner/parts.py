@@ -242,7 +242,7 @@ def rust_parts(setup):
         but = ("portable::", "house::limits_of_a_run")
         made.append(rust("Rust", "checks ", found["checks"], but=but, inputs=OF_CHECKS))
     for row, module, wanted, environment in ON_STAND_IN:
-        if setup.is_selected or module in ("engines", "faults"):
+        if setup.is_selected or module in ("engines", "devices", "faults"):
             of_job = {"environment": environment, "change": on_stand_in}
             made.append(rust(row, "stand-in, ", found["system"], module, wanted, **of_job))
     return made

@@ -511,7 +511,11 @@ pub fn trials() -> Vec<Trial> {
     let reason = reason.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
     let trial = |(case, run): Case| {
         let run = move || {
-            selection::begin();
+            if stand_in.is_some() {
+                selection::begin_on_stand_in()
+            } else {
+                selection::begin()
+            }
             let outcome = run(devices);
             cuda::release();
             let left = stand_in.map(|stand_in| (stand_in.alive(), stand_in.misuse()));

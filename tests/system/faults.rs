@@ -456,19 +456,21 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     };
     let mut ends = BTreeMap::new();
     let mut failures = Vec::new();
-    // A selection has each function: two kinds of failure in its first call, the others in its last. How a scenario opens a
-    // device is that of the first one, too, and selected there.
+    // A selection has two kinds of failure of each function, told by the length of its name: one in its first call, the other
+    // in its last; in the next scenario the others. How a scenario opens a device is that of the first one, too, and selected
+    // there.
     let [first, ..] = &SCENARIOS;
     let opening = match scenario.name == first.name {
         true => 0,
         false => calls_of(stand_in, first)?.iter().zip(&names).take_while(|(one, other)| one == other).count(),
     };
-    let kind_number = KINDS.iter().position(|other| other.0 == kind.0);
-    let scenario_number = SCENARIOS.iter().position(|other| other.name == scenario.name);
-    let is_of_first = kind_number.zip(scenario_number).is_some_and(|(kind, scenario)| (kind + scenario) % 2 == 0);
+    let kind_number = KINDS.iter().position(|other| other.0 == kind.0).ok_or("a kind")?;
+    let turn = SCENARIOS.iter().position(|other| other.name == scenario.name).ok_or("a scenario")?;
+    let is_of_first = (kind_number / 2 + turn).is_multiple_of(2);
     let is_selected = |nth: usize| {
-        let (before, after) = (&names[opening.min(nth - 1)..nth - 1], &names[nth..]);
-        nth > opening && !(if is_of_first { before } else { after }).contains(&names[nth - 1])
+        let name = &names[nth - 1];
+        let others = if is_of_first { &names[opening.min(nth - 1)..nth - 1] } else { &names[nth..] };
+        nth > opening && (name.len() + kind_number + turn).is_multiple_of(2) && !others.contains(name)
     };
     let is_taken = |nth: usize| selection::takes_one(&(scenario.name, kind.0, nth), is_selected(nth));
     for nth in (1..=calls).filter(|&nth| !alike(nth - 1) && is_taken(nth)) {

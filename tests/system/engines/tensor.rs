@@ -4,7 +4,9 @@ use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Engine, Error, Lines, Sides, Source, Target};
 use stencil_mex::watch::Watch;
 
-use super::checks::{KINDS, Outcome, check_convolution, check_sweeps, filter, ordinary, sides, stencil, tame};
+use super::checks::{
+    KINDS, Outcome, check_convolution, check_sweeps, filter, ordinary, sides, size_of_module, stencil, tame,
+};
 use crate::common::ends::{self, array_with};
 use crate::common::{self, StandIn, selection};
 
@@ -55,7 +57,8 @@ pub fn check_tensor_filters(
             };
             // What tells the module is the larger side.
             let module = [7, 9, 11, 15].into_iter().find(|&most| size_of_filter[0].max(size_of_filter[1]) <= most);
-            if !selection::takes(&format!("{size_of_filter:?} {size:?}"), &[&(module, size_of_filter[2])]) {
+            let module = size_of_module(cuda, module);
+            if !selection::takes(&format!("{size_of_filter:?} {size:?}"), &[&(module, size_of_filter[2] > 1)]) {
                 continue;
             }
             let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
