@@ -27,6 +27,12 @@ pub mod steps;
 pub mod watch;
 pub mod workers;
 
+// Unit tests take some of it.
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../tests/common/selection.rs"]
+mod selection;
+
 use std::ffi::{c_int, c_uint};
 
 /// What the hosts call.

@@ -156,7 +156,7 @@ type Kind<'a, P> = &'a dyn Fn(&mut Random) -> P;
 
 /// How many points of each kind.
 fn count() -> usize {
-    if selection::is_thorough() { 10_000 } else { 1_500 }
+    selection::of_cases(10_000) as usize
 }
 
 /// Raises unless the errors are within the bound of normal results, and that of subnormal ones.

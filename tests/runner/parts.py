@@ -75,6 +75,8 @@ ON_STAND_IN = [
 ]
 # Tests of these begin with two names that tell one job's from another's.
 OF_TWO_NAMES = ("engines", "faults", "devices")
+# Definitions that make other code of a source of cuda/; others are sizes.
+OF_CODE = ("REAL", "KERNEL", "CAPABILITY", "STAR", "BLOCK_WARPS", "SIDES")
 
 
 def weight(name):
@@ -88,6 +90,7 @@ class Setup:
         self.mode = mode
         self.is_selected = mode in ("selection", "all")
         self.is_rest = mode in ("rest", "all")
+        self.is_all = mode == "all"
         self.octave = list(octave)
         self.version = octave_version(self.octave)
         # The test programs by their names, once they are there; the library's own tests are in `lib`.
@@ -262,8 +265,7 @@ def rust_parts(setup):
         but = ("portable::", "house::limits_of_a_run")
         made.append(rust("Rust", "checks ", found["checks"], but=but, inputs=OF_CHECKS))
     for row, module, wanted, environment in ON_STAND_IN:
-        # The rest of the faults takes an hour: only `all` has it.
-        if setup.is_selected or module == "engines":
+        if setup.is_selected or module in ("engines", "devices", "faults"):
             of_job = {"environment": environment, "change": on_stand_in}
             made.append(rust(row, "stand-in, ", found["system"], module, wanted, **of_job))
     return made
@@ -400,18 +402,24 @@ def kept(run):
     return [job.folder for job in run().jobs if is_on_stand_in(job) and job.folder]
 
 
-def launched(run):
-    """That each module of cuda/ was launched by some test on the stand-in; a module is a test."""
+def launched(setup, run):
+    """That each module of cuda/ was launched by some test on the stand-in, and in a selection one of those that are the
+    same code with other sizes; a module is a test."""
 
     def look():
-        modules = re.findall(r"^module (\S*) ", (ROOT / "cuda/kernels.lock").read_text(), re.MULTILINE)
+        # Of each module all that its launch stands for: itself, or what it is made from but for its sizes.
+        modules = {}
+        lock = (ROOT / "cuda/kernels.lock").read_text()
+        for name, source, words in re.findall(r"^module (\S*) (\S*) (\S*) ", lock, re.MULTILINE):
+            kept_words = [word for word in words.split(",") if word.partition("=")[0] in OF_CODE]
+            modules[name] = name if setup.is_all else " ".join([source, *kept_words])
         files = [folder / "kernels" for folder in kept(run) if (folder / "kernels").is_file()]
-        seen = {line.partition("/")[0] for file in files for line in file.read_text().splitlines()}
-        missing = [module for module in modules if module not in seen]
-        for module in missing:
-            print(f"not launched: {module}")
-        print(f"{len(modules) - len(missing)} of {len(modules)} modules were launched")
-        return bool(missing)
+        seen = {modules.get(line.partition("/")[0]) for file in files for line in file.read_text().splitlines()}
+        every = set(modules.values())
+        for missing in sorted(every - seen):
+            print(f"not launched: {missing}")
+        print(f"{len(every & seen)} of {len(every)} {'modules' if setup.is_all else 'kinds of modules'} were launched")
+        return not every <= seen
 
     row = "CUDA, stand-in: modules launched"
     return Job("launched", row, look, counts.of_all, needs=("stand-in, plain",), after=is_on_stand_in)
@@ -545,7 +553,7 @@ def here(setup, run):
     made += [on_stand_in(job) for job in octave(setup, "Octave (cuda, stand-in)", "stand-in", "--backend", "cuda")]
     made += [fuzz(setup, "cpu"), on_stand_in(fuzz(setup, "cuda"))]
     if setup.is_selected:
-        made += [runner(), octave_on_gpu(setup), *demo_jobs(setup), *bench_jobs(setup), launched(run)]
+        made += [runner(), octave_on_gpu(setup), *demo_jobs(setup), *bench_jobs(setup), launched(setup, run)]
     return made
 
 

@@ -16,7 +16,7 @@ use stencil_mex::stencil::{
 };
 use stencil_mex::watch::Watch;
 
-use crate::common::StandIn;
+use crate::common::{StandIn, selection};
 
 type AnyEngine = dyn Engine + 'static;
 type Outcome = Result<(), String>;
@@ -114,6 +114,9 @@ fn check_stencil(team: &Team, lines: Lines, taps: usize, ends: impl Into<Ends<f6
     let what = Stencil::new(lines, Taps::new(&tame(taps, 3)).ok_or("no odd number of taps")?);
     let what = what.with_boundary(ends).with_sweeps(sweeps);
     let words = format!("{team:?}, {lines:?}, {taps} taps, {ends:?}, {sweeps} sweeps");
+    if !selection::takes(&words, &[team, &lines, &(taps, sweeps), &ends]) {
+        return Ok(());
+    }
     let input = samples(lines.elements(), 1);
     check(&words, team, &input, input.len() * sweeps, |engine, from, to, watch| engine.stencil(&what, from, to, watch))
 }
@@ -122,6 +125,9 @@ fn check_stencil(team: &Team, lines: Lines, taps: usize, ends: impl Into<Ends<f6
 fn check_convolution(team: &Team, size: [usize; 3], filter: [usize; 3], sides: Sides<f64>, sweeps: usize) -> Outcome {
     let (input, entries) = (samples(size.iter().product(), 2), tame(filter.iter().product(), 5));
     let words = format!("{team:?}, {size:?} by {filter:?}, {sides:?}, {sweeps} sweeps");
+    if !selection::takes(&words, &[team, &size, &(filter, sweeps), &sides]) {
+        return Ok(());
+    }
     let of_double = Filter::new(entries.clone(), filter).map_err(|error| error.to_string())?;
     let what = Convolution::new(size, of_double).with_boundary(sides).with_sweeps(sweeps);
     check(&words, team, &input, input.len() * sweeps, |engine, from, to, watch| {
@@ -216,14 +222,16 @@ fn parts_of_all_kinds(devices: usize) -> Outcome {
     let all = team(devices)?;
     let some = (0..8_usize, 0..8_usize, 0..8_usize, 1..5_usize, 1..40_usize, 1..12_usize);
     let more = (0..4_usize, 0..4_usize, 0..3_usize, 1..7_usize, 1..4_usize, 1..5_usize);
-    let mut runner = TestRunner::new(Config { cases: 60, failure_persistence: None, ..Config::default() });
+    let mut runner =
+        TestRunner::new(Config { cases: selection::of_cases(60), failure_persistence: None, ..Config::default() });
     runner
         .run(&(some, more), |((a, b, c, rows, columns, pages), (r, s, t, sweeps, each, at_once))| {
             let ends = all_ends();
             let filter = [2 * r.min(2) + 1, 2 * s.min(2) + 1, 2 * t.min(1) + 1];
             let team = all.clone().in_parts(each, at_once);
             let sides = [ends[a], ends[b], ends[c]].into();
-            check_convolution(&team, [rows, columns, pages], filter, sides, sweeps).map_err(TestCaseError::fail)
+            selection::forced(|| check_convolution(&team, [rows, columns, pages], filter, sides, sweeps))
+                .map_err(TestCaseError::fail)
         })
         .map_err(|error| error.to_string())
 }
@@ -321,7 +329,7 @@ fn stopped(devices: usize) -> Outcome {
         if ended != Err(Error::Interrupted) {
             return Err(format!("{engine:?}: {ended:?}"));
         }
-        check_stencil(&engine, Lines::new(1000, 1), 3, Boundary::Circular, 7)?;
+        selection::forced(|| check_stencil(&engine, Lines::new(1000, 1), 3, Boundary::Circular, 7))?;
     }
     Ok(())
 }
@@ -439,7 +447,8 @@ fn timelines(devices: usize) -> Outcome {
     let file = std::env::temp_dir().join(format!("stencil-timeline-{}-{devices}.json", std::process::id()));
     for (each, at_once, sweeps) in [(1, 2, 7), (3, 3, 9)] {
         let team = team(devices)?.in_parts(each, at_once).with_timeline(file.clone());
-        check_convolution(&team, [6, 30 * devices, 1], [3, 3, 1], Boundary::Circular.into(), sweeps)?;
+        let check = || check_convolution(&team, [6, 30 * devices, 1], [3, 3, 1], Boundary::Circular.into(), sweeps);
+        selection::forced(check)?;
         let text = std::fs::read_to_string(&file).map_err(|error| error.to_string())?;
         let spans = spans(&text)?;
         let rounds = sweeps.div_ceil(at_once);
@@ -469,7 +478,7 @@ fn timelines(devices: usize) -> Outcome {
     std::fs::remove_file(&file).map_err(|error| error.to_string())?;
     // What cannot be written changes nothing.
     let team = team(devices)?.in_parts(1, 2).with_timeline("/nowhere/timeline.json".into());
-    check_convolution(&team, [6, 30 * devices, 1], [3, 3, 1], Boundary::Circular.into(), 5)
+    selection::forced(|| check_convolution(&team, [6, 30 * devices, 1], [3, 3, 1], Boundary::Circular.into(), 5))
 }
 
 fn small(devices: usize) -> Outcome {
@@ -502,6 +511,11 @@ pub fn trials() -> Vec<Trial> {
     let reason = reason.map(|reason| format!(" (skipped: {reason})")).unwrap_or_default();
     let trial = |(case, run): Case| {
         let run = move || {
+            if stand_in.is_some() {
+                selection::begin_on_stand_in()
+            } else {
+                selection::begin()
+            }
             let outcome = run(devices);
             cuda::release();
             let left = stand_in.map(|stand_in| (stand_in.alive(), stand_in.misuse()));

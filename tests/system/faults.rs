@@ -429,15 +429,20 @@ fn one_fault(
     }
 }
 
-/// Every fault of one kind in a scenario.
-fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(), String> {
+/// The calls of a scenario in which none fails.
+fn calls_of(stand_in: StandIn, scenario: &Scenario) -> Result<Vec<String>, String> {
     stand_in.heal();
     cuda::release();
     (scenario.prepare)();
     stand_in.reset();
     (scenario.run)().map_err(|error| format!("without a fault: {error}"))?;
+    Ok((0..stand_in.calls()).map(|number| stand_in.call(number)).collect())
+}
+
+/// Every fault of one kind in a scenario.
+fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(), String> {
     // Threads that share the work make a few calls more or fewer.
-    let names: Vec<_> = (0..stand_in.calls()).map(|number| stand_in.call(number)).collect();
+    let names = calls_of(stand_in, scenario)?;
     let calls = names.len();
     // Of a hundred launches one behind the other, or in turn with an event, the first ones and the last ones stand for
     // all.
@@ -451,10 +456,24 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     };
     let mut ends = BTreeMap::new();
     let mut failures = Vec::new();
-    // A selection has the first call of each name, and of the others one in four: each kind of failure others.
-    let kind_number = KINDS.iter().position(|other| other.0 == kind.0).unwrap_or_default();
-    let is_selected = |nth: usize| !names[..nth - 1].contains(&names[nth - 1]) || (nth + kind_number).is_multiple_of(4);
-    for nth in (1..=calls).filter(|&nth| !alike(nth - 1) && selection::takes_test(is_selected(nth))) {
+    // A selection has two kinds of failure of each function, told by the length of its name: one in its first call, the other
+    // in its last; in the next scenario the others. How a scenario opens a device is that of the first one, too, and selected
+    // there.
+    let [first, ..] = &SCENARIOS;
+    let opening = match scenario.name == first.name {
+        true => 0,
+        false => calls_of(stand_in, first)?.iter().zip(&names).take_while(|(one, other)| one == other).count(),
+    };
+    let kind_number = KINDS.iter().position(|other| other.0 == kind.0).ok_or("a kind")?;
+    let turn = SCENARIOS.iter().position(|other| other.name == scenario.name).ok_or("a scenario")?;
+    let is_of_first = (kind_number / 2 + turn).is_multiple_of(2);
+    let is_selected = |nth: usize| {
+        let name = &names[nth - 1];
+        let others = if is_of_first { &names[opening.min(nth - 1)..nth - 1] } else { &names[nth..] };
+        nth > opening && (name.len() + kind_number + turn).is_multiple_of(2) && !others.contains(name)
+    };
+    let is_taken = |nth: usize| selection::takes_one(&(scenario.name, kind.0, nth), is_selected(nth));
+    for nth in (1..=calls).filter(|&nth| !alike(nth - 1) && is_taken(nth)) {
         if let Err(failure) = one_fault(stand_in, scenario, kind, nth, &mut ends) {
             // The rest is tried, too: one cause shows in many places.
             let _ = stand_in.misuse();
@@ -489,7 +508,8 @@ fn whole_processes(_: StandIn) -> Result<(), String> {
     }
     let mut failures = Vec::new();
     for (number, (kind, status, mode)) in KINDS.into_iter().enumerate() {
-        for nth in (1..=calls).filter(|nth| selection::takes_test((nth + number).is_multiple_of(4))) {
+        let is_taken = |&nth: &usize| selection::takes_one(&(kind, nth), (nth + number).is_multiple_of(16));
+        for nth in (1..=calls).filter(is_taken) {
             let fault = format!("{nth}:{status}:{}", mode as i32);
             let ended = child("live", &[("CUDA_STAND_IN_FAIL", &fault)])?;
             let said = ["right bits", "OutOfMemory", "Cuda", "NoDevice"].iter().any(|word| ended.output.contains(word));

@@ -222,22 +222,22 @@ pub fn trials() -> Vec<Trial> {
             trials.push(Trial::test(format!("ranks::{name}{reason}"), test).with_ignored_flag(absent.is_some()));
         };
     for (case, _) in CASES {
-        for ranks in RANKS.into_iter().filter(|&ranks| selection::takes_test(ranks == SELECTED)) {
+        for ranks in RANKS.into_iter().filter(|&ranks| selection::takes_one(&(case, ranks), ranks == SELECTED)) {
             add(format!("{case}::{ranks}"), case, Some(ranks), false, &[]);
         }
     }
     for (number, case) in ON_LOOPBACK.into_iter().enumerate() {
-        if !selection::takes_test(number == 0) {
+        if !selection::takes_one(&case, number == 0) {
             continue;
         }
         add(format!("{case}::loopback"), case, Some(3), false, &[("OMPI_MCA_btl", "self,tcp")]);
     }
-    for (case, ranks, _) in apart::APART.into_iter().filter(|_| selection::takes_test(true)) {
+    for (case, ranks, _) in apart::APART.into_iter().filter(|(case, ..)| selection::takes_one(case, true)) {
         let variables: &[_] = if case == "without_its_launcher" { &[("MV2_COMM_WORLD_SIZE", "4")] } else { &[] };
         add(case.into(), case, ranks, case == "without_mpi", variables);
     }
     let mut on_gpus = 0;
-    for (case, ranks, variables, _) in gpus::ON_GPUS.into_iter().filter(|_| selection::takes_test(true)) {
+    for (case, ranks, variables, _) in gpus::ON_GPUS.into_iter().filter(|(case, ..)| selection::takes_one(case, true)) {
         on_gpus += 1;
         add(format!("gpus::{case}::{ranks}"), case, Some(ranks), false, variables);
     }

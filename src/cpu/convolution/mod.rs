@@ -137,6 +137,7 @@ mod tests {
     use super::tiling::{RINGS, SWEEPS};
     use super::*;
     use crate::cpu::simd::Level as Instruction;
+    use crate::selection;
     use crate::stencil::{Boundary, Compute, Ends, Filter, Real, Reference, Sample, Sides, Source, Target};
 
     /// A number of each sort at changing places: now ordinary ones, now such that spread, or fade away.
@@ -160,6 +161,10 @@ mod tests {
     ) where
         Reference: Compute<T>,
     {
+        let what = format!("{size:?} {of_filter:?} {boundary:?} {sweeps}");
+        if !selection::takes(&what, &[&size, &(of_filter, sweeps), &boundary]) {
+            return;
+        }
         let (elements, entries) = (size.iter().product::<usize>(), of_filter.iter().product::<usize>());
         let entries: Vec<T> =
             (0..entries).map(|i| T::from_f64((i as f64 + 0.5).cos() / (entries as f64).sqrt())).collect();
@@ -216,6 +221,7 @@ mod tests {
 
     #[test]
     fn tilings_of_images_agree() {
+        selection::begin();
         for size in [[1, 1, 1], [3, 2, 1], [2, 9, 1], [41, 1, 1], [1, 23, 1], [38, 17, 1], [9, 12, 2]] {
             for (filter, sweeps) in [
                 ([3, 3, 1], 1),
@@ -242,6 +248,7 @@ mod tests {
     }
     #[test]
     fn tilings_of_volumes_agree() {
+        selection::begin();
         for size in [[1, 1, 1], [2, 1, 7], [9, 8, 1], [11, 19, 9], [5, 3, 21]] {
             for (filter, sweeps) in [
                 ([3, 3, 3], 1),
@@ -266,6 +273,7 @@ mod tests {
     /// As many sweeps as a tile does at most, one more, and more than two passes of them.
     #[test]
     fn tilings_of_many_sweeps_agree() {
+        selection::begin();
         for sweeps in [SWEEPS - 1, SWEEPS, SWEEPS + 1, 2 * SWEEPS + 1] {
             let size = [43, 37, 1];
             let tilings = tilings(size, [&[21, 50], &[13, 50], &[1]], &[SWEEPS]);
@@ -292,6 +300,7 @@ mod tests {
     /// Vectors of singles are twice as long.
     #[test]
     fn tilings_in_single_agree() {
+        selection::begin();
         for boundary in boundaries::<f32>() {
             for rows in [15, 16, 17, 31, 33, 47, 64, 65, 95, 130] {
                 let (image, volume) = ([rows, 15, 1], [rows, 9, 3]);

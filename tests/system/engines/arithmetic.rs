@@ -16,7 +16,7 @@ use stencil_mex::stencil::{
 use stencil_mex::watch::Watch;
 
 use super::arrays::Elsewhere;
-use super::checks::{Case, Outcome, POISON, is_slow, open_cuda, ordinary, run_properties, samples};
+use super::checks::{Case, Outcome, POISON, is_slow, magnitude_of, open_cuda, ordinary, run_properties, samples};
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
 use reductions::{check_reduction, reduction_properties, reductions_of_a_line, reductions_of_many};
@@ -168,7 +168,8 @@ fn check_unary<T: Real>(engine: &AnyEngine, op: Unary, input: &[T]) -> Outcome
 where
     AnyEngine: Compute<T> + Arithmetic<T>,
 {
-    if !selection::takes(&format!("{op:?} {}", input.len()), &[&(op, size_of::<T>())]) {
+    let what = format!("{op:?} {} {:?}", input.len(), input.first());
+    if !selection::takes(&what, &[&(op, size_of::<T>(), magnitude_of(&[input.len()]))]) {
         return Ok(());
     }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
@@ -183,7 +184,6 @@ where
 {
     let lengths: &[usize] = if is_slow(engine) { &[300] } else { &[15, 16, 17, 1025, 5000, 70_001] };
     let mut inputs = vec![Vec::new(), vec![T::from_f64(-0.7)], specials()];
-    inputs.extend(lengths.iter().map(|&length| numbers(length, length as u64)));
     // Halves, what is next to them, and bounds of whole numbers.
     let halves =
         [0.5, 1.5, 2.5, 127.5, 254.5, 1e3, 2_147_483_646.5, 2_147_483_647.5, 4.6e18, 9.3e18, 4_503_599_627_370_497.5];
@@ -202,6 +202,7 @@ where
     let plain = [Unary::Negate, Unary::Abs, Unary::Sqrt, Unary::Not, Unary::IsNan].into_iter().chain(roundings);
     // Huge angles are reduced in steps of their own, and others beside them in the same block.
     inputs.push([1e22, 1e300, -3e15, 0.7, -2e12, 1e11].map(T::from_f64).to_vec());
+    inputs.extend(lengths.iter().map(|&length| numbers(length, length as u64)));
     for op in plain.chain((-MAX_POWER..=MAX_POWER).map(Unary::Power)).chain(Unary::FUNCTIONS) {
         inputs.iter().try_for_each(|input| check_unary(engine, op, input))?;
     }

@@ -80,7 +80,7 @@ fn check_operation<T: Real>(
 where
     AnyEngine: Compute<T>,
 {
-    // The first feature is what tells the kernel: the only one that counts where a check takes the stand-in a second.
+    // The first feature is the kernel: the only one that counts where a check takes the stand-in a second.
     let is_dear = is_slow(engine) && input.len() * sweeps > MANY_UPDATES;
     if !selection::takes(what, if is_dear { &features[..1] } else { features }) {
         return Ok(());
@@ -135,8 +135,8 @@ pub fn check_sweeps(
     let boundary = boundary.into();
     let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
-    let module = module_of_lines(lines, taps, sweeps);
-    let features: [&dyn std::fmt::Debug; 3] = [&module, &boundary, &sweeps];
+    let (kernel, size) = (kernel_of_lines(lines, sweeps), size_of_module(engine, taps.len()));
+    let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size, &boundary, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         engine.stencil(&stencil, from, to, watch)
     })
@@ -156,16 +156,43 @@ pub fn check_sweeps_in_single(
     let sides = single([BothEnds::default(), boundary, BothEnds::default()]);
     let convolution = convolution.with_boundary(sides).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps in single, {boundary:?}, {sweeps} sweeps", taps.len());
-    let module = (module_of_lines(lines, taps, sweeps), "in single");
-    let features: [&dyn std::fmt::Debug; 3] = [&module, &(boundary, "in single"), &(sweeps, "in single")];
+    let kernel = (kernel_of_lines(lines, sweeps), "in single");
+    let features: [&dyn std::fmt::Debug; 3] = [&kernel, &(boundary, "in single"), &(sweeps, "in single")];
     check_operation(&what, &features, engine, &singles(input), sweeps, |engine, from, to, watch| {
         Compute::convolution(engine, &convolution, from, to, watch)
     })
 }
 
-/// What the module goes by: the taps, and whether lines are long, whole in a tile, or rows beside each other.
-fn module_of_lines(lines: Lines, taps: &[f64], sweeps: usize) -> (usize, bool, bool, u32) {
-    (taps.len(), sweeps > 1, lines.inner() > 1, lines.length().max(1).ilog2() / 3)
+/// What the kernel goes by: whether lines are long, whole in a tile, or rows beside each other.
+fn kernel_of_lines(lines: Lines, sweeps: usize) -> (bool, bool, u32) {
+    (sweeps > 1, lines.inner() > 1, magnitude(lines.length()))
+}
+
+/// A count's order of magnitude: checks of nothing, and of a few elements, stand for no others.
+fn magnitude(count: usize) -> u32 {
+    count.checked_ilog2().map_or(0, |log| 1 + log / 3)
+}
+
+/// What a check has in common with others of the same operation and other sizes.
+pub fn magnitude_of(size: &[usize]) -> u32 {
+    magnitude(size.iter().product())
+}
+
+/// A size as a feature: the stand-in sees some of each order of magnitude.
+pub fn size_of_check(engine: &AnyEngine, size: [usize; 3]) -> [usize; 3] {
+    if is_slow(engine) { size.map(|extent| magnitude(extent) as usize) } else { size }
+}
+
+/// What the kernel goes by for a filter: over lines, square or oblong images or volumes, of even or odd extents, of few
+/// entries or many. The modules of one kernel differ in [sizes](size_of_module).
+pub fn kernel_of_filter([rows, columns, pages]: [usize; 3]) -> impl std::fmt::Debug {
+    ([rows, columns, pages].map(|extent| (extent > 1, extent > 21, extent % 2)), rows.cmp(&columns))
+}
+
+/// The size that a kernel is compiled for, which is no feature on the stand-in: there its modules are the same code with
+/// other constants, and to compile one takes as long as many checks.
+pub fn size_of_module<S>(engine: &AnyEngine, size: S) -> Option<S> {
+    (!is_slow(engine)).then_some(size)
 }
 
 pub fn check_derivative<T: Real>(
@@ -182,7 +209,8 @@ where
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
         let derivative = Derivative::new(lines, spacing, source).with_boundary(boundary);
         let what = format!("derivative, {lines:?}, {source:?}, {boundary:?}, {} bytes", size_of::<T>());
-        let features: [&dyn std::fmt::Debug; 2] = [&(source, size_of::<T>()), &(boundary, size_of::<T>())];
+        let kernel = (source, size_of::<T>(), kernel_of_lines(lines, 1));
+        let features: [&dyn std::fmt::Debug; 2] = [&kernel, &(boundary, size_of::<T>())];
         check_operation(&what, &features, engine, input, 1, |engine, from, to, watch| {
             Compute::derivative(engine, &derivative, from, to, watch)
         })?;
@@ -209,7 +237,8 @@ where
     let (size, filter, boundary, sweeps) =
         (convolution.size(), convolution.filter().size(), convolution.boundary(), convolution.sweeps());
     let what = format!("convolution {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
-    let features: [&dyn std::fmt::Debug; 3] = [&(filter, size_of::<T>(), sweeps > 1), &boundary, &sweeps];
+    let kernel = (kernel_of_filter(filter), size_of::<T>(), sweeps > 1, magnitude_of(&size));
+    let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size_of_module(engine, filter), &boundary, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         Compute::convolution(engine, convolution, from, to, watch)
     })
@@ -251,7 +280,9 @@ pub fn check_many(cuda: &Cuda, module: &str, of_stand_in: &[ManySweeps], of_many
     let step = if looks_for_faults() { 5 } else { 1 };
     for (number, case) in cases.iter().enumerate().step_by(step) {
         let &(in_double, boundary, by, size, _) = case;
-        if !selection::takes(&format!("{case:?}"), &[&(in_double, by)]) {
+        let features: [&dyn std::fmt::Debug; 3] =
+            [&in_double, &kernel_of_filter(by), &size_of_module(cuda, (in_double, by))];
+        if !selection::takes(&format!("{case:?}"), &features) {
             continue;
         }
         let (input, entries) = awkward(by, size, number);

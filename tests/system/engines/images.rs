@@ -4,7 +4,10 @@ use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source, Target};
 use stencil_mex::watch::Watch;
 
-use super::checks::{KINDS, ManySweeps, Outcome, check_awkward, check_many, filter, ordinary, sides, tame};
+use super::checks::{
+    KINDS, ManySweeps, Outcome, check_awkward, check_many, filter, kernel_of_filter, ordinary, sides, size_of_module,
+    tame,
+};
 use super::small_images::launches_of;
 use crate::common::ends::array_with;
 use crate::common::{self, StandIn, selection};
@@ -126,7 +129,11 @@ pub fn sweeps_of_images(cuda: Cuda) -> Outcome {
     }
     for (number, (boundary, size_of_filter, size, sweeps)) in CHOSEN.into_iter().enumerate() {
         let check = || check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2);
-        if selection::takes(&format!("{boundary:?} {size_of_filter:?} {size:?}"), &[&(size_of_filter, number < 36)]) {
+        let [rows, columns] = size_of_filter;
+        let in_double = number < 36;
+        let features: [&dyn std::fmt::Debug; 3] =
+            [&in_double, &kernel_of_filter([rows, columns, 1]), &size_of_module(&cuda, (in_double, size_of_filter))];
+        if selection::takes(&format!("{boundary:?} {size_of_filter:?} {size:?}"), &features) {
             selection::forced(check)?;
         }
     }

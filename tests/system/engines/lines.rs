@@ -8,9 +8,10 @@ use stencil_mex::watch::Watch;
 use super::checks::{
     BOUNDARIES, KINDS, Outcome, POISON, around_borders, awkward, check, check_derivative, check_derivatives,
     check_many_sweeps, check_sweeps, check_sweeps_in_single, is_slow, kernels_of, odd_counts, ordinary, pairs, results,
-    run_properties, samples, stencil, tame,
+    run_properties, samples, size_of_module, stencil, tame,
 };
 use crate::common::ends::{self, AnyEngine};
+use crate::common::selection;
 
 /// The document's example, with the numbers written out.
 pub fn document(engine: &AnyEngine) -> Outcome {
@@ -288,6 +289,10 @@ pub fn sweeps_by_every_module(cuda: Cuda) -> Outcome {
     let both = odd_counts().flat_map(|taps| [(taps, "double"), (taps, "float")]);
     for (taps, class) in both.filter(|&it| it != (1, "float")) {
         for (kernel, lines, sweeps) in shapes {
+            let features: [&dyn std::fmt::Debug; 2] = [&(kernel, class), &size_of_module(&cuda, taps)];
+            if !selection::takes(&format!("{kernel} {class} {taps}"), &features) {
+                continue;
+            }
             let (input, entries) = (ordinary(lines.elements(), taps as u64), tame(taps, 4));
             let kernels = kernels_of(|| {
                 ends::between(ends::ARRAY_TO_ARRAY, || match class {

@@ -7,8 +7,8 @@ use stencil_mex::stencil::{Boundary, Convolution, Ends, Lines, Sides};
 
 use super::checks::{
     ONE, Outcome, TWO, awkward, check_awkward, check_convolution, check_derivatives, check_image_sweeps,
-    check_many_sweeps, check_sweeps, filter, is_slow, kernels_of, looks_for_faults, ordinary, pairs, samples, sides,
-    single, singles, tame,
+    check_many_sweeps, check_sweeps, filter, is_slow, kernel_of_filter, kernels_of, looks_for_faults, ordinary, pairs,
+    samples, sides, single, singles, size_of_module, tame,
 };
 use super::small_images::SMALL_FILTERS;
 use super::tensor::{TENSOR_LINES, TENSOR_SWEEPS, check_tensor_filters};
@@ -95,6 +95,11 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     let slowly = looks_for_faults();
     let mut launched = HashSet::new();
     for (n, &(in_double, size_of_filter, size, sweeps)) in IN_IMAGES.iter().enumerate() {
+        let features: [&dyn std::fmt::Debug; 3] =
+            [&in_double, &kernel_of_filter(size_of_filter), &size_of_module(&cuda, (in_double, size_of_filter))];
+        if !selection::takes(&format!("{in_double} {size_of_filter:?} {size:?}"), &features) {
+            continue;
+        }
         // The reference takes its time, and so does the stand-in for the driver.
         let many = size.iter().product::<usize>() > 40_000;
         let step = match (many, slowly) {
@@ -178,7 +183,9 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
         for ((m, sides), way) in sides_of_an_image().into_iter().enumerate().flat_map(|it| [(it, 0), (it, 5)]) {
             number += 1;
             let (size, sweeps) = SMALL_IMAGES[(n + m + way) % SMALL_IMAGES.len()];
-            if !selection::takes(&format!("{size_of_filter:?}, {size:?}, {sides:?}"), &[&size_of_filter]) {
+            let features: [&dyn std::fmt::Debug; 2] =
+                [&kernel_of_filter(size_of_filter), &size_of_module(&cuda, size_of_filter)];
+            if !selection::takes(&format!("{size_of_filter:?}, {size:?}, {sides:?}"), &features) {
                 continue;
             }
             checked += 2;

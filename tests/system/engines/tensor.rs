@@ -4,7 +4,9 @@ use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Engine, Error, Lines, Sides, Source, Target};
 use stencil_mex::watch::Watch;
 
-use super::checks::{KINDS, Outcome, check_convolution, check_sweeps, filter, ordinary, sides, stencil, tame};
+use super::checks::{
+    KINDS, Outcome, check_convolution, check_sweeps, filter, ordinary, sides, size_of_module, stencil, tame,
+};
 use crate::common::ends::{self, array_with};
 use crate::common::{self, StandIn, selection};
 
@@ -55,7 +57,8 @@ pub fn check_tensor_filters(
             };
             // What tells the module is the larger side.
             let module = [7, 9, 11, 15].into_iter().find(|&most| size_of_filter[0].max(size_of_filter[1]) <= most);
-            if !selection::takes(&format!("{size_of_filter:?} {size:?}"), &[&(module, size_of_filter[2])]) {
+            let module = size_of_module(cuda, module);
+            if !selection::takes(&format!("{size_of_filter:?} {size:?}"), &[&(module, size_of_filter[2] > 1)]) {
                 continue;
             }
             let (count, seed) = (size.iter().product(), (10 * n + m) as u64);
@@ -154,7 +157,7 @@ pub fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
 
 /// Filters that go to tensor cores: all, or every fourth.
 fn some_tensor_filters() -> Vec<[usize; 3]> {
-    TENSOR_FILTERS.into_iter().step_by(if selection::is_thorough() { 1 } else { 4 }).collect()
+    TENSOR_FILTERS.into_iter().step_by(if selection::is_all() { 1 } else { 4 }).collect()
 }
 
 /// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
@@ -186,7 +189,7 @@ pub fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Ou
     if found != some_tensor_filters() {
         return Err(format!("on tensor cores: {found:?}"));
     }
-    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_thorough() { 3 } else { 1 }) {
+    for capability in ["8.9", "10.0", "12.0"].into_iter().take(if selection::is_all() { 3 } else { 1 }) {
         let ended = common::child("tensor cores", &[("CUDA_STAND_IN_CAPABILITY", capability)])?;
         if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
             return Err(format!("{capability}: {:?}: {}", ended.status, ended.output));
@@ -269,7 +272,7 @@ pub fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
 
 /// All of [`TENSOR_SWEEPS`], or those of the fewest taps and of the most.
 fn some_tensor_sweeps() -> Vec<(usize, usize)> {
-    TENSOR_SWEEPS.into_iter().step_by(if selection::is_thorough() { 1 } else { 3 }).collect()
+    TENSOR_SWEEPS.into_iter().step_by(if selection::is_all() { 1 } else { 3 }).collect()
 }
 
 /// The numbers of taps whose sweeps along lines on the device go to tensor cores: of the kernels for lines, those alone

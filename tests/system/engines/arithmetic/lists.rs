@@ -7,7 +7,7 @@ use stencil_mex::stencil::{
 };
 use stencil_mex::watch::Watch;
 
-use super::super::checks::{Outcome, is_slow};
+use super::super::checks::{Outcome, is_slow, magnitude_of, size_of_check};
 use super::{blank, compare, elements, numbers, show};
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
@@ -43,7 +43,8 @@ where
 {
     for which in [Extreme::Smallest, Extreme::Largest] {
         let what = format!("{which:?} {size:?} {:?}", input.last());
-        if !selection::takes(&what, &[&(which, size_of::<T>()), &(size, size_of::<T>())]) {
+        let operation = (which, size_of::<T>(), magnitude_of(&size));
+        if !selection::takes(&what, &[&operation, &(size_of_check(engine, size), size_of::<T>())]) {
             continue;
         }
         check::<T>(engine, |engine| {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use stencil_mex::stencil::{Arithmetic, Compute, Real, Reduction, Reference, Target};
 use stencil_mex::watch::Watch;
 
-use super::super::checks::{Outcome, is_slow, run_properties};
+use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, size_of_check};
 use super::{blank, cancelling, compare, elements, numbers, show};
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
@@ -32,7 +32,8 @@ where
     AnyEngine: Compute<T> + Arithmetic<T>,
 {
     let what = format!("{op:?} {size:?} {:?} {:?}", inputs[0].first(), inputs[0].last());
-    if !selection::takes(&what, &[&(op, size_of::<T>()), &(size, size_of::<T>())]) {
+    let operation = (op, size_of::<T>(), magnitude_of(&size));
+    if !selection::takes(&what, &[&operation, &(size_of_check(engine, size), size_of::<T>())]) {
         return Ok(());
     }
     let results = |engine: &AnyEngine| -> Result<Vec<T>, String> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stencil_mex::stencil::{Arithmetic, Compute, Real, Scan};
 
-use super::super::checks::{Outcome, is_slow, run_properties, samples};
+use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, samples, size_of_check};
 use super::{blank, cancelling, check_arrays, elements, numbers};
 use crate::common::ends::AnyEngine;
 use crate::common::selection;
@@ -21,7 +21,8 @@ where
     AnyEngine: Compute<T> + Arithmetic<T>,
 {
     let what = format!("{op:?} {size:?} {:?}", input.last());
-    if !selection::takes(&what, &[&(op, size_of::<T>()), &(size, size_of::<T>())]) {
+    let operation = (op, size_of::<T>(), magnitude_of(&size));
+    if !selection::takes(&what, &[&operation, &(size_of_check(engine, size), size_of::<T>())]) {
         return Ok(());
     }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {

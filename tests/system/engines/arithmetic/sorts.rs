@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use stencil_mex::stencil::{Arithmetic, Compute, Order, Places, Real, Reference, Target};
 use stencil_mex::watch::Watch;
 
-use super::super::checks::{Outcome, is_slow, run_properties};
+use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, size_of_check};
 use super::{blank, check_arrays, compare, elements, numbers, show, specials};
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
@@ -18,7 +18,8 @@ where
     AnyEngine: Compute<T> + Arithmetic<T>,
 {
     let what = format!("{order:?} {size:?} {:?}", input.last());
-    if !selection::takes(&what, &[&(order, size_of::<T>()), &(size, size_of::<T>())]) {
+    let operation = (order, size_of::<T>(), magnitude_of(&size));
+    if !selection::takes(&what, &[&operation, &(size_of_check(engine, size), size_of::<T>())]) {
         return Ok(());
     }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
