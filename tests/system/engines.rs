@@ -97,7 +97,7 @@ const TABLE: [Case; 27] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 33] = [
+const CUDA_TABLE: [CudaCase; 34] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_by_every_module", lines::sweeps_by_every_module),
     ("sweeps_of_images", images::sweeps_of_images),
@@ -122,6 +122,7 @@ const CUDA_TABLE: [CudaCase; 33] = [
     ("tensor_filters_in_sweeps", tensor::tensor_filters_in_sweeps),
     ("any_filters_on_tensor_cores", any_filter::any_filters_on_tensor_cores),
     ("arrays_of_few_rows", any_filter::arrays_of_few_rows),
+    ("tiles_that_take_other_kernels", any_filter::tiles_that_take_other_kernels),
     ("what_is_timed_is_right", between_calls::what_is_timed_is_right),
     ("taps_change", between_calls::taps_change),
     ("released_and_used_again", memory::released_and_used_again),

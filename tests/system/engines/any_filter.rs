@@ -89,6 +89,22 @@ pub fn arrays_of_few_rows(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
+/// Lines along the third dimension in tiles of some lines and in one of a single line: that is seen as an array of one row, and
+/// goes to another kernel than the tiles before it.
+pub fn tiles_that_take_other_kernels(cuda: Cuda) -> Outcome {
+    for (size, of_filter, bytes) in [([1, 3, 700], [1, 1, 7], 12_000), ([1, 5, 300], [1, 1, 40], 6_000)] {
+        let (input, entries) = awkward(of_filter, size, 1);
+        let double = Convolution::new(size, filter(entries.clone(), of_filter)?);
+        let of_single = Convolution::new(size, filter(singles(&entries), of_filter)?);
+        for bytes in [bytes, 2 * bytes] {
+            let cuda = cuda.with_device_bytes(bytes);
+            selection::forced(|| check_convolution(&cuda, &double, &input))?;
+            selection::forced(|| check_convolution(&cuda, &of_single, &singles(&input)))?;
+        }
+    }
+    Ok(())
+}
+
 /// Samples and entries.
 fn data(among: Among, count: usize, entries: usize, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let ordinary = |count| ordinary(count, seed).into_iter().map(|x| if x.abs() < 1e-9 { 0.5 } else { x });
