@@ -157,7 +157,7 @@
 %!test # filters larger than the image, in one dimension and in all
 %! for dims = {[1 1], [1 2], [2 1], [2 2], [3 3], [5 1], [1 5], [1 100], [100 1], [6 7], [1 1 2], [2 2 2], [4 1 3]}
 %!   for size_f = {[15 15], [1 15], [15 1], [7 7 7], [1 1 7], [3 15]}
-%!     if (! takes ("larger", dims, size_f))
+%!     if (! takes ({"larger", dims}, size_f, numel (dims{1}), min (dims{1})))
 %!       continue
 %!     endif
 %!     n = noise (1, dims{1});
