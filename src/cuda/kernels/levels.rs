@@ -136,7 +136,8 @@ impl LevelsKernel {
         let (lines, radius) = (self.what.lines(), self.what.taps().radius());
         let kind = Kind::of(lines.length(), lines.outer());
         let taps = (c"kernelTaps", bytemuck::cast_slice(self.what.taps().as_slice()));
-        let Loaded { function, module, .. } = self.loaded.get(modules, true, MODULES[radius - 1], taps, kind.function())?;
+        let Loaded { function, module, .. } =
+            self.loaded.get(modules, true, MODULES[radius - 1], taps, kind.function())?;
         Ok(LevelsPlan { function, pace: module.pace(false), kind, what: &self.what, weight: self.weight, pairs })
     }
 }

@@ -145,7 +145,8 @@ pub(super) fn plan<'a, T: Element>(
         return Ok(None);
     };
     let coefficients = (c"kernelTaps", operator.coefficients());
-    let Loaded { function, module, .. } = loaded.get(modules, area.queued, kind.name, coefficients, c"sweeps_tensor")?;
+    let Loaded { function, module, .. } =
+        loaded.get(modules, area.queued, kind.name, coefficients, c"sweeps_tensor")?;
     let shared_bytes = module.constant(c"shared_bytes")?;
     function.allow_shared(shared_bytes)?;
     Ok(Some(TensorSweeps {

@@ -132,7 +132,8 @@ pub(super) fn plan<'a, T: Element>(
         return Ok(None);
     };
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
-    let Loaded { function: singles, module, .. } = loaded.get(modules, area.queued, kind.name, entries, kind.singles)?;
+    let Loaded { function: singles, module, .. } =
+        loaded.get(modules, area.queued, kind.name, entries, kind.singles)?;
     let shared_bytes = module.constant(c"shared_bytes")?;
     singles.allow_shared(shared_bytes)?;
     let pairs = if rows % 2 == 0 { Some(module.function(kind.pairs)?) } else { None };
