@@ -111,7 +111,8 @@ fn convolution(cuda: &Cuda) -> Outcome {
     let all = (&[1, 5, 16, 31, 32, 33, 100, 301][..], &[1, 2, 3, 4, 5, 6, 7][..]);
     let (sizes, radii) = if on_stand_in() { (&[5, 33][..], &[1, 7][..]) } else { all };
     for &size in sizes {
-        for &radius in radii {
+        // There a small array has the large radius, and the large array the small one.
+        for &radius in radii.iter().filter(|&&radius| !on_stand_in() || (radius == 7) == (size == 5)) {
             let all = run(cuda, &Study::Convolution(Convolution { size, radius }), &rows, &[size * size])?;
             let operations: Vec<_> = all.iter().map(|one| one.operations_per_byte.unwrap_or(f64::NAN)).collect();
             if operations[..2] != [0.25, 0.5] || operations[2].is_nan() || operations[2] <= 0.5 {

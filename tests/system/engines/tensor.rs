@@ -230,7 +230,7 @@ pub fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
             let sweeps = [at_once, at_once + 1, 2 * at_once, 2 * at_once + 3][(number / 3) % 4];
             let boundary = KINDS[(n + m) % KINDS.len()];
             number += 1;
-            if !selection::takes(&format!("{taps} {among:?}"), &[&taps, &(n + m == 3)]) {
+            if !selection::takes(&format!("{taps} {among:?}"), &[&size_of_module(&cuda, taps), &(n + m == 3)]) {
                 continue;
             }
             let seed = number as u64;
