@@ -95,7 +95,8 @@ pub fn takes(what: &str, features: &[&dyn std::fmt::Debug]) -> bool {
 /// Of so many random cases, those that run.
 pub fn of_cases(cases: u32) -> u32 {
     match tier() {
-        Tier::Selection => cases.div_ceil(20),
+        // They are drawn anew in each run: more of them than of checks, which are the same ones.
+        Tier::Selection => cases.div_ceil(RATE_OF_CASE.get() as u32 / 6),
         Tier::Rest => cases.div_ceil(5),
         Tier::All => cases,
     }

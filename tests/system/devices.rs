@@ -223,7 +223,7 @@ fn parts_of_all_kinds(devices: usize) -> Outcome {
     let some = (0..8_usize, 0..8_usize, 0..8_usize, 1..5_usize, 1..40_usize, 1..12_usize);
     let more = (0..4_usize, 0..4_usize, 0..3_usize, 1..7_usize, 1..4_usize, 1..5_usize);
     let mut runner =
-        TestRunner::new(Config { cases: selection::of_cases(60), failure_persistence: None, ..Config::default() });
+        TestRunner::new(Config { cases: selection::of_cases(120), failure_persistence: None, ..Config::default() });
     runner
         .run(&(some, more), |((a, b, c, rows, columns, pages), (r, s, t, sweeps, each, at_once))| {
             let ends = all_ends();

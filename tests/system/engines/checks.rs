@@ -136,7 +136,8 @@ pub fn check_sweeps(
     let stencil = stencil(lines, taps)?.with_boundary(boundary).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps, {boundary:?}, {sweeps} sweeps", taps.len());
     let (kernel, size) = (kernel_of_lines(lines, sweeps), size_of_module(engine, taps.len()));
-    let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size, &boundary, &sweeps];
+    let seen = (boundary, seen_by(lines.extents(), [1, taps.len(), 1], sweeps));
+    let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size, &seen, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         engine.stencil(&stencil, from, to, watch)
     })
@@ -157,7 +158,8 @@ pub fn check_sweeps_in_single(
     let convolution = convolution.with_boundary(sides).with_sweeps(sweeps);
     let what = format!("{lines:?}, {} taps in single, {boundary:?}, {sweeps} sweeps", taps.len());
     let kernel = (kernel_of_lines(lines, sweeps), "in single");
-    let features: [&dyn std::fmt::Debug; 3] = [&kernel, &(boundary, "in single"), &(sweeps, "in single")];
+    let seen = (boundary, seen_by(lines.extents(), [1, taps.len(), 1], sweeps), "in single");
+    let features: [&dyn std::fmt::Debug; 3] = [&kernel, &seen, &(sweeps, "in single")];
     check_operation(&what, &features, engine, &singles(input), sweeps, |engine, from, to, watch| {
         Compute::convolution(engine, &convolution, from, to, watch)
     })
@@ -166,6 +168,13 @@ pub fn check_sweeps_in_single(
 /// What the kernel goes by: whether lines are long, whole in a tile, or rows beside each other.
 fn kernel_of_lines(lines: Lines, sweeps: usize) -> (bool, bool, u32) {
     (sweeps > 1, lines.inner() > 1, magnitude(lines.length()))
+}
+
+/// How a boundary is seen: whether an array is shorter than the filter's radius along a dimension, shorter than four of them,
+/// or longer; `None` where the filter has no radius.
+fn seen_by(size: [usize; 3], of_filter: [usize; 3], sweeps: usize) -> (Option<usize>, bool) {
+    let times = size.iter().zip(of_filter).filter_map(|(&extent, width)| extent.checked_div(width / 2));
+    (times.min().map(|times| if times < 4 { times.min(1) } else { 4 }), sweeps > 1)
 }
 
 /// A count's order of magnitude: checks of nothing, and of a few elements, stand for no others.
@@ -238,7 +247,8 @@ where
         (convolution.size(), convolution.filter().size(), convolution.boundary(), convolution.sweeps());
     let what = format!("convolution {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
     let kernel = (kernel_of_filter(filter), size_of::<T>(), sweeps > 1, magnitude_of(&size));
-    let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size_of_module(engine, filter), &boundary, &sweeps];
+    let seen = (boundary, seen_by(size, filter, sweeps));
+    let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size_of_module(engine, filter), &seen, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
         Compute::convolution(engine, convolution, from, to, watch)
     })

@@ -131,8 +131,9 @@ pub fn sweeps_of_images(cuda: Cuda) -> Outcome {
         let check = || check_sweeps_of_images(&cuda, size_of_filter, size, boundary, sweeps, number * 2);
         let [rows, columns] = size_of_filter;
         let in_double = number < 36;
-        let features: [&dyn std::fmt::Debug; 3] =
-            [&in_double, &kernel_of_filter([rows, columns, 1]), &size_of_module(&cuda, (in_double, size_of_filter))];
+        let size_of_module = size_of_module(&cuda, (in_double, size_of_filter));
+        let features: [&dyn std::fmt::Debug; 4] =
+            [&in_double, &kernel_of_filter([rows, columns, 1]), &size_of_module, &boundary];
         if selection::takes(&format!("{boundary:?} {size_of_filter:?} {size:?}"), &features) {
             selection::forced(check)?;
         }

@@ -408,7 +408,7 @@ const DIMS: [[usize; 3]; 10] = [
 ];
 
 fn random_programs(engine: &AnyEngine) -> Outcome {
-    let count = selection::of_cases(if is_slow(engine) { 60 } else { 400 });
+    let count = selection::of_cases(if is_slow(engine) { 200 } else { 400 });
     for seed in 0..u64::from(count) {
         let mut dice = Dice::new(seed + 1000);
         let dims = *dice.pick(&DIMS);

@@ -44,7 +44,8 @@ where
     for which in [Extreme::Smallest, Extreme::Largest] {
         let what = format!("{which:?} {size:?} {:?}", input.last());
         let operation = (which, size_of::<T>(), magnitude_of(&size));
-        if !selection::takes(&what, &[&operation, &(size_of_check(engine, size), size_of::<T>())]) {
+        let (shape, numbers) = ((size_of_check(engine, size), size_of::<T>()), (which, input.first(), size_of::<T>()));
+        if !selection::takes(&what, &[&operation, &shape, &numbers]) {
             continue;
         }
         check::<T>(engine, |engine| {

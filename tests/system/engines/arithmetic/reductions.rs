@@ -33,7 +33,8 @@ where
 {
     let what = format!("{op:?} {size:?} {:?} {:?}", inputs[0].first(), inputs[0].last());
     let operation = (op, size_of::<T>(), magnitude_of(&size));
-    if !selection::takes(&what, &[&operation, &(size_of_check(engine, size), size_of::<T>())]) {
+    let (shape, numbers) = ((size_of_check(engine, size), size_of::<T>()), (op, inputs[0].first(), size_of::<T>()));
+    if !selection::takes(&what, &[&operation, &shape, &numbers]) {
         return Ok(());
     }
     let results = |engine: &AnyEngine| -> Result<Vec<T>, String> {

@@ -22,7 +22,8 @@ where
 {
     let what = format!("{op:?} {size:?} {:?}", input.last());
     let operation = (op, size_of::<T>(), magnitude_of(&size));
-    if !selection::takes(&what, &[&operation, &(size_of_check(engine, size), size_of::<T>())]) {
+    let (shape, numbers) = ((size_of_check(engine, size), size_of::<T>()), (op, input.first(), size_of::<T>()));
+    if !selection::takes(&what, &[&operation, &shape, &numbers]) {
         return Ok(());
     }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
