@@ -170,11 +170,17 @@ fn kernel_of_lines(lines: Lines, sweeps: usize) -> (bool, bool, u32) {
     (sweeps > 1, lines.inner() > 1, magnitude(lines.length()))
 }
 
-/// How a boundary is seen: whether an array is shorter than the filter's radius along a dimension, shorter than four of them,
-/// or longer; `None` where the filter has no radius.
-fn seen_by(size: [usize; 3], of_filter: [usize; 3], sweeps: usize) -> (Option<usize>, bool) {
-    let times = size.iter().zip(of_filter).filter_map(|(&extent, width)| extent.checked_div(width / 2));
-    (times.min().map(|times| if times < 4 { times.min(1) } else { 4 }), sweeps > 1)
+/// How a boundary is seen: whether an array has one element along a dimension, fewer than the filter's radius, fewer than four
+/// times that, or more; `None` where the filter has no radius. And whether in several sweeps.
+fn seen_by(size: [usize; 3], of_filter: [usize; 3], sweeps: usize) -> (Option<u8>, bool) {
+    let along = size.iter().zip(of_filter).filter(|(_, width)| *width > 1);
+    let shortest = along.map(|(&extent, width)| match extent {
+        ..=1 => 0,
+        _ if extent < width / 2 => 1,
+        _ if extent < 2 * width => 2,
+        _ => 3,
+    });
+    (shortest.min(), sweeps > 1)
 }
 
 /// A count's order of magnitude: checks of nothing, and of a few elements, stand for no others.
