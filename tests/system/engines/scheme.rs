@@ -333,6 +333,11 @@ fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
             let drawn = (Vec::new(), Some(weight), 0, (states, every), seed);
             whole(vec![Step::Stencil(stencil)], length * count, |numbers| numbers, &drawn).check(engine)
         };
+    for ends in 0..all.len() {
+        for (number, shape) in [(7, 3), (30, 3), (1500, 2)].into_iter().enumerate() {
+            scheme(shape, 1 + (ends + number) % 4, ends, 0.375, (1, 5), 5)?;
+        }
+    }
     let short = prop_oneof![Just(1_usize), 2..12_usize, 12..300_usize];
     let shapes = prop_oneof![
         3 => (short, 1..40_usize),
