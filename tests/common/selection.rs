@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 const RATE: u64 = 96;
 const RATE_ON_STAND_IN: u64 = 384;
 /// Of checks that are not selected, one in so many is in the rest.
-const RATE_OF_REST: u64 = 24;
+const RATE_OF_REST: u64 = 8;
 
 thread_local! {
     static RATE_OF_CASE: Cell<u64> = const { Cell::new(RATE) };
