@@ -30,7 +30,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 help:
 	@echo 'make build       build the MEX functions into matlab/'
 	@echo 'make demo        build, run the worked examples, write their pictures here'
-	@echo 'make test        build, test every function, engine and host: a selection of all cases (12 minutes on two cores)'
+	@echo 'make test        build, test every function, engine and host: a selection of all cases (9 minutes on two cores)'
 	@echo 'make test-all    the same with every case, all kernels, and packages as they are released (hours)'
 	@echo 'make sanitize    run the kernels under AddressSanitizer, UBSan and a check for races, without a GPU (10 minutes)'
 	@echo 'make test-hosts  build, run the Octave tests in Octave 9 and 11 (as root; keeps 2.2 GB in .hosts/)'

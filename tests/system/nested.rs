@@ -20,11 +20,9 @@ const DERIVATIVE: &str = "DerivativeConstantMemory_CUDA";
 const CONVOLUTION: &str = "ConvolutionConstantMemory_CUDA";
 const STUDY: &str = "ConstantMemoryStudy_CUDA";
 
-/// What a call may take that does nothing, on a machine where others are at work, too.
-const AT_ONCE: Duration = Duration::from_secs(1);
-
-/// What a run that is interrupted may go on for there: a step of it, and what was set going ahead of that.
-const SOON: Duration = Duration::from_secs(4);
+/// What a run that is interrupted may go on for, also where others keep all cores busy: a step of it, and what was set
+/// going ahead of that.
+const SOON: Duration = Duration::from_secs(10);
 
 type Case = (&'static str, fn(&Host, Option<StandIn>));
 
@@ -147,9 +145,8 @@ fn assert_same_results(host: &Host, backend: &str, expected: &[Vec<f64>]) {
 }
 
 fn assert_busy(what: &str, name: &str, call: impl FnOnce() -> Result<(), Message>) {
-    let start = Instant::now();
+    // One that waited for the run's end would get the device then.
     let error = call().expect_err("the device is in use");
-    assert!(start.elapsed() < AT_ONCE, "{name}, {what}, after {:?}", start.elapsed());
     assert_eq!(error.id, format!("{}:busy", name.trim_end_matches("_CUDA")), "{what}: {error:?}");
 }
 
@@ -209,9 +206,7 @@ fn functions_are_cleared_in_the_middle_of_a_run(host: &Host, stand_in: Option<St
             let what = format!("{name} cleared in {run:?}, {again}");
             assert_same_results(host, "cuda", &expected);
             let callback = &mut || {
-                let start = Instant::now();
                 host.clear(name);
-                assert!(start.elapsed() < AT_ONCE, "{what}: after {:?}", start.elapsed());
                 if let Some(stand_in) = stand_in {
                     assert!(!stand_in.alive().is_empty(), "{what}: the run goes on");
                 }
@@ -235,7 +230,7 @@ fn an_interrupted_run_ends_soon(host: &Host, _: Option<StandIn>) {
     let expected = small_results(host, "cuda");
     for run in Run::ALL {
         // Much longer than is waited for, but not for ever.
-        let sweeps = run.sweeps_for(host, 20.0);
+        let sweeps = run.sweeps_for(host, 60.0);
         for after in [0, 10] {
             host.interrupt(after);
             let start = Instant::now();
