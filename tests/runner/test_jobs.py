@@ -7,7 +7,6 @@ import pathlib
 import re
 import sys
 import tempfile
-import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -126,12 +125,14 @@ class Runs(unittest.TestCase):
         )
 
     def test_as_many_run_at_once_as_there_are_cores(self):
-        begin = time.monotonic()
-        self.run_all(*(shell(f"job {i}", f"sleep 0.3; echo '{PASSES}'") for i in range(4)), cores=4)
-        self.assertLess(time.monotonic() - begin, 0.9)
-        begin = time.monotonic()
-        self.run_all(*(shell(f"job {i}", f"sleep 0.3; echo '{PASSES}'", holds="it") for i in range(3)), cores=4)
-        self.assertGreater(time.monotonic() - begin, 0.9)
+        # Each waits until all have begun.
+        here = self.folder
+        meet = f"until [ $(ls {here}/begun-* | wc -l) -eq 4 ]; do sleep 0.02; done"
+        meeting = [shell(f"job {i}", f"touch {here}/begun-{i}; {meet}; echo '{PASSES}'", limit=60) for i in range(4)]
+        self.assertTrue(self.run_all(*meeting, cores=4)[1])
+        # None begins while another holds the same thing.
+        alone = f"mkdir {here}/held && sleep 0.1 && rmdir {here}/held && echo '{PASSES}'"
+        self.assertTrue(self.run_all(*(shell(f"job {i}", alone, holds="it") for i in range(3)), cores=4)[1])
 
     def test_what_is_unchanged_is_left_out_and_counted(self):
         given = self.folder / "given"
