@@ -9,7 +9,8 @@ function step = compile (f, varargin)
 %   what it cannot record. STEP takes what F takes and gives what it gives,
 %   to the last bit. Called with arrays of other sizes or classes, or with
 %   other constants behind the states, it is recorded anew, which takes about
-%   as long as F itself. Kernels are known by what they do: other sizes, other
+%   as long as F itself; with a handle among them or in F, such as a
+%   containers.Map or an object, each time. Kernels are known by what they do: other sizes, other
 %   numbers and other filters of the same size need no new one.
 %
 %   Many steps are done in less time by iterate: it does not come back to
@@ -34,6 +35,9 @@ function step = compile (f, varargin)
   end
   constants = arguments(asked.States+1:end);
   [held, ~, place] = onDevice (arguments(1:asked.States), constants);
+  asked.Constants = numel (constants);
+  % What is behind a handle may change: such a step is recorded each time.
+  asked.Anew = ~areAlike (f, f);
   number = recordStep (f, held, constants, asked, place, []);
   keptConstants (number, constants);
   % The step goes with the last handle.

@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::recordings;
 use super::settings::Settings;
+use super::steps;
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::mex::{self, Argument, Class, Effort, Error, Pending};
@@ -181,11 +182,17 @@ impl StoredArray {
     /// Keeps it, for the object that is made next.
     pub(super) fn store(self) -> Box<dyn Pending> {
         let number = next_number();
-        let (dims, class) = (self.dims.clone(), self.class);
+        let (mut dims, class) = (self.dims.clone(), self.class);
+        if steps::is_picked(&self) {
+            dims[0] = UNKNOWN;
+        }
         arrays().insert(number, self);
         Box::new(Waiting { number, dims, class, kept: false })
     }
 }
+
+/// A dimension that nobody knows yet: the host asks for the size where it is wanted.
+const UNKNOWN: usize = usize::MAX;
 
 /// One that has no object yet.
 struct Waiting {

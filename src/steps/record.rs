@@ -36,6 +36,8 @@ enum Content {
     Value(Value),
     /// Numbers that are known while it is recorded: no argument of the step is in them.
     Known(Numbers),
+    /// The elements of a result that a mask picks. How many there are only its values tell: all others are there, too.
+    Picked { of: Value, mask: Value },
 }
 
 /// An array of a recorder.
@@ -109,10 +111,48 @@ impl Recording {
         match self.content(array)? {
             Content::Value(value) => Ok(*value),
             Content::Known(numbers) => Ok(self.input_of(numbers)),
+            Content::Picked { .. } => Err(self.refused(PICKED.into())),
             // An array without elements is complete without being written to.
             Content::Nothing if array.is_empty() => Ok(self.of_nothing::<T>()),
             Content::Nothing => Err(Error::Internal("An array that is recorded before it is written.".into())),
         }
+    }
+
+    /// Whether numbers are known while it is recorded.
+    pub fn knows(&self, numbers: &Numbers) -> bool {
+        matches!(self.content_of(numbers), Ok(Content::Known(_)))
+    }
+
+    /// Whether numbers are those that a mask picks, and their number is not known.
+    pub fn is_picked(&self, numbers: &Numbers) -> bool {
+        matches!(self.content_of(numbers), Ok(Content::Picked { .. }))
+    }
+
+    /// The elements that a mask of as many elements picks.
+    ///
+    /// # Errors
+    /// [`Error::Trace`].
+    pub fn picked(&self, numbers: &Numbers, mask: &Numbers) -> Result<Numbers, Error> {
+        let content = Content::Picked { of: self.value(numbers)?, mask: self.value(mask)? };
+        Ok(match numbers {
+            Numbers::Double(_) => f64::numbers(Arc::new(self.array(content, numbers.len()))),
+            Numbers::Single(_) => f32::numbers(Arc::new(self.array(content, numbers.len()))),
+        })
+    }
+
+    /// What a mask [picks](Recording::picked) from, with all other elements.
+    ///
+    /// # Errors
+    /// [`Error::Trace`], where that was another mask.
+    pub fn unpicked(&self, numbers: &Numbers, mask: &Numbers) -> Result<Numbers, Error> {
+        let Content::Picked { of, mask: own } = self.content_of(numbers)? else { return Ok(numbers.clone()) };
+        if *own != self.value(mask)? {
+            return Err(self.refused(PICKED.into()));
+        }
+        Ok(match numbers {
+            Numbers::Double(_) => self.of_value::<f64>(*of, numbers.len()),
+            Numbers::Single(_) => self.of_value::<f32>(*of, numbers.len()),
+        })
     }
 
     fn of_nothing<T: Number>(&self) -> Value {
@@ -123,6 +163,13 @@ impl Recording {
     fn content<'a, T>(&self, array: &'a Array<T>) -> Result<&'a Content, Error> {
         let held: &Recorded = array.held().map_err(|_| stranger())?;
         if Arc::ptr_eq(&held.recording.0, &self.0) { Ok(&held.content) } else { Err(stranger()) }
+    }
+
+    fn content_of<'a>(&self, numbers: &'a Numbers) -> Result<&'a Content, Error> {
+        match numbers {
+            Numbers::Double(array) => self.content(array),
+            Numbers::Single(array) => self.content(array),
+        }
     }
 
     /// The input that known numbers are.
@@ -152,9 +199,15 @@ impl Recording {
         tape.refused.map_or(Ok((tape.program, tape.known)), |text| Err(Error::Trace(text)))
     }
 
-    fn refused(&self, text: String) -> Error {
+    /// The error of what cannot be recorded.
+    pub fn refused(&self, text: String) -> Error {
         self.tape().refused.get_or_insert(text.clone());
         Error::Trace(text)
+    }
+
+    /// The error of elements that a mask picks where their number is asked for.
+    pub fn asks_how_many(&self) -> Error {
+        self.refused(PICKED.into())
     }
 
     /// The error of what needs values.
@@ -170,6 +223,11 @@ impl Recording {
         self.refused(format!("{what} cannot be a part of a step: do it outside, with what the step returns."))
     }
 }
+
+/// Of elements that a mask picks.
+const PICKED: &str = "How many elements a mask picks only values tell, and a step that is being recorded has none yet. What \
+    u(mask) gives can be computed on element by element and put back by the same mask, u(mask) = ...; for sums and the like \
+    choose first: sum (merge (mask, u, 0)), and count by nnz (mask).";
 
 fn stranger() -> Error {
     Error::Trace(
@@ -200,7 +258,14 @@ impl Recorder {
     fn known<'a, T: Number>(&self, array: &'a Array<T>) -> Result<Option<&'a Array<T>>, Error> {
         match self.recording.content(array)? {
             Content::Known(numbers) => Ok(T::of_numbers(numbers).map(|array| &**array)),
-            Content::Value(_) | Content::Nothing => Ok(None),
+            Content::Value(_) | Content::Picked { .. } | Content::Nothing => Ok(None),
+        }
+    }
+
+    fn term<T: Number>(&self, operand: &Operand<T>) -> Result<Term, Error> {
+        match operand {
+            Operand::Scalar(number) => Ok(Term::Number(number.to_f64())),
+            Operand::Array(array) => self.recording.value_of(array).map(Term::Value),
         }
     }
 
@@ -214,6 +279,38 @@ impl Recorder {
         let node = Node { operation, single: T::SINGLE, len: to.len() };
         let value = self.recording.tape().program.append(node);
         self.set(to, Content::Value(value))
+    }
+
+    /// What an array is to an operation on elements, and the mask that has picked them.
+    fn element<T: Number>(&self, array: &Array<T>) -> Result<(Value, Option<Value>), Error> {
+        match self.recording.content(array)? {
+            Content::Picked { of, mask } => Ok((*of, Some(*mask))),
+            _ => Ok((self.recording.value_of(array)?, None)),
+        }
+    }
+
+    /// What `to` becomes by an operation on elements, which this mask has picked.
+    fn record_by_mask<T: Number>(
+        &self,
+        to: &mut Array<T>,
+        operation: Operation,
+        mask: Option<Value>,
+    ) -> Result<(), Error> {
+        self.record(to, operation)?;
+        let Some(mask) = mask else { return Ok(()) };
+        let of = self.recording.value_of(to)?;
+        self.set(to, Content::Picked { of, mask })
+    }
+
+    /// [`record_by_mask`](Self::record_by_mask), of one operand.
+    fn record_each<T: Number, O: Number>(
+        &self,
+        from: &Array<O>,
+        to: &mut Array<T>,
+        operation: impl FnOnce(Value) -> Operation,
+    ) -> Result<(), Error> {
+        let (of, mask) = self.element(from)?;
+        self.record_by_mask(to, operation(of), mask)
     }
 
     /// What `to` becomes, computed now.
@@ -287,6 +384,7 @@ impl<T: Number> Compute<T> for Recorder {
                     Content::Nothing => Content::Nothing,
                     Content::Value(value) => Content::Value(*value),
                     Content::Known(numbers) => Content::Known(numbers.clone()),
+                    Content::Picked { of, mask } => Content::Picked { of: *of, mask: *mask },
                 };
                 self.set(to, content)
             }
@@ -312,7 +410,7 @@ where
     fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         match self.known(from)? {
             Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).unary(op, from, to, watch)),
-            None => self.record(to, Operation::Each(op, self.recording.value_of(from)?)),
+            None => self.record_each(from, to, |of| Operation::Each(op, of)),
         }
     }
 
@@ -334,12 +432,23 @@ where
         if let [Some(a), Some(b)] = known {
             return self.compute(to, |engine, to| T::arithmetic(engine).binary(op, [a, b], expansion, to, watch));
         }
-        let term = |operand: &Operand<T>| match operand {
-            Operand::Scalar(number) => Ok(Term::Number(number.to_f64())),
-            Operand::Array(array) => self.recording.value_of(array).map(Term::Value),
-        };
-        let terms = [term(&operands[0])?, term(&operands[1])?];
-        self.record(to, Operation::Pair(op, terms, *expansion))
+        let (mut terms, mut masks) = ([Term::Number(0.0); 2], [None; 2]);
+        for (which, operand) in operands.iter().enumerate() {
+            (terms[which], masks[which]) = match operand {
+                Operand::Scalar(number) => (Term::Number(number.to_f64()), None),
+                Operand::Array(array) => {
+                    let (value, mask) = self.element(*array)?;
+                    (Term::Value(value), mask)
+                }
+            };
+        }
+        // Beside elements that a mask picks go others by the same mask, and one number.
+        let mask = masks[0].or(masks[1]);
+        let is_one = |operand: &Operand<T>| !matches!(operand, Operand::Array(array) if array.len() != 1);
+        if !operands.iter().zip(masks).all(|(operand, own)| own == mask || own.is_none() && is_one(operand)) {
+            return Err(self.recording.asks_how_many());
+        }
+        self.record_by_mask(to, Operation::Pair(op, terms, *expansion), mask)
     }
 
     fn advance(
@@ -348,20 +457,28 @@ where
         weight: T,
         source: Option<Operand<T>>,
         older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        self.advance_by(step, Operand::Scalar(weight), source, older, watch)
+    }
+
+    /// Here a source may have one element, too.
+    fn advance_by(
+        &self,
+        step: &Array<T>,
+        weight: Operand<T>,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
         _: &Watch,
     ) -> Result<(), Error> {
         let [step, before] = [self.recording.value_of(step)?, self.recording.value_of(older)?];
-        self.record(older, Operation::MultiplyAdd(weight.to_f64(), before, step))?;
+        self.record(older, Operation::MultiplyAdd(self.term(&weight)?, before, step))?;
         let Some(source) = source else { return Ok(()) };
-        let term = match source {
-            Operand::Scalar(number) => Term::Number(number.to_f64()),
-            Operand::Array(array) => Term::Value(self.recording.value_of(array)?),
-        };
-        let len = older.len();
-        let plain =
-            Expansion::new([&[len], &[len]]).ok_or_else(|| Error::Internal("Arrays of one length expand.".into()))?;
-        let sum = Operation::Pair(Binary::Add, [Term::Value(self.recording.value_of(older)?), term], plain);
-        self.record(older, sum)
+        let len = if let Operand::Array(array) = source { array.len() } else { 1 };
+        let expansion = Expansion::new([&[older.len()], &[len]])
+            .ok_or_else(|| Error::Internal("A source of another length.".into()))?;
+        let sum = [Term::Value(self.recording.value_of(older)?), self.term(&source)?];
+        self.record(older, Operation::Pair(Binary::Add, sum, expansion))
     }
 
     fn reduce(
@@ -503,7 +620,7 @@ where
     fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         match self.known(from)? {
             Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).convert(from, to, watch)),
-            None => self.record(to, Operation::Convert(self.recording.value_of(from)?)),
+            None => self.record_each(from, to, Operation::Convert),
         }
     }
 }

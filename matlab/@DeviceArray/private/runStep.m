@@ -4,50 +4,36 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
   if numel (arguments) < asked.States
     badOption (sprintf ('The step takes %d states, and %d arguments were given.', asked.States, numel (arguments)));
   end
+  if nargout > asked.States
+    badOption (sprintf ('%d outputs were asked for, and the step gives %d.', nargout, asked.States));
+  end
   constants = arguments(asked.States+1:end);
   [held, given, place] = onDevice (arguments(1:asked.States), constants);
   results = cell (1, asked.States + 1);
-  fits = isempty (constants) || areSame (constants, keptConstants (number));
-  if fits
-    try
-      [results{:}] = DeviceArray_CUDA ('run', number, [1 0 0 1 0], [], held{:});
-    catch caught
-      fits = ~strcmp (caught.identifier, 'DeviceArray:trace');
-      if fits
-        rethrow (caught);
+  once = [1 0 1 0 1 0];
+  if numel (constants) ~= asked.Constants
+    another = recordStep (f, held, constants, asked, place, []);
+    gone = onCleanup (@() forgetStep (another)); %#ok<NASGU>
+    [results{:}] = DeviceArray_CUDA ('run', another, once, [], held{:});
+  else
+    fits = ~asked.Anew && (isempty (constants) || areAlike (constants, keptConstants (number)));
+    if fits
+      try
+        [results{:}] = DeviceArray_CUDA ('run', number, once, [], held{:});
+      catch caught
+        fits = ~strcmp (caught.identifier, 'DeviceArray:trace');
+        if fits
+          rethrow (caught);
+        end
       end
     end
-  end
-  if ~fits
-    recordStep (f, held, constants, asked, place, number);
-    keptConstants (number, constants);
-    [results{:}] = DeviceArray_CUDA ('run', number, [1 0 0 1 0], [], held{:});
+    if ~fits
+      recordStep (f, held, constants, asked, place, number);
+      keptConstants (number, constants);
+      [results{:}] = DeviceArray_CUDA ('run', number, once, [], held{:});
+    end
   end
   results = results(1:asked.States);
   results(given) = cellfun (@gather, results(given), 'UniformOutput', false);
   varargout = results(1:max (nargout, 1));
-end
-
-% Whether constants are those of the recording. DeviceArrays are not compared by their values: that would wait for them.
-function yes = areSame (new, old)
-  yes = numel (new) == numel (old);
-  for i = 1:numel (new)
-    if yes && isa (new{i}, 'DeviceArray') && isa (old{i}, 'DeviceArray')
-      yes = DeviceArray_CUDA ('shares', new{i}, old{i}) ~= 0;
-    else
-      yes = yes && areAlike (new{i}, old{i});
-    end
-  end
-end
-
-% Whether values are of one class, and the same to the sign of a zero.
-function yes = areAlike (a, b)
-  yes = strcmp (class (a), class (b)) && isequal (a, b);
-  if yes && iscell (a)
-    yes = all (cellfun (@areAlike, a(:), b(:)));
-  elseif yes && isstruct (a)
-    yes = areAlike (struct2cell (a), struct2cell (b));
-  elseif yes && isfloat (a)
-    yes = isequal (1 ./ a(a == 0), 1 ./ b(b == 0));
-  end
 end

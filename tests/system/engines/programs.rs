@@ -334,7 +334,7 @@ fn run(
     let known = (0..outputs.len()).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
     let shape = Shape { states: outputs.len(), records: 0, until: false };
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
-    let run = Run { steps: 2, before: 0, every: 0, check: 1, values: None };
+    let run = Run { steps: 2, before: 0, total: 2, every: 0, check: 1, values: None };
     let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
     ran.states.iter().map(|result| bits_of(engine, result)).collect()
 }
