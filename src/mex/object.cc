@@ -173,9 +173,7 @@ public:
         if (m_dims(0) < 0) ask("size", octave_value_list(self()));
         return m_dims;
     }
-
     bool is_one() const { return m_dims.numel() == 1; }
-
     std::size_t byte_size() const override {
         const std::size_t bytes = m_class == "double" ? 8 : m_class == "single" ? 4 : m_class == "logical" ? 1 : 0;
         // The bits stand in the name of an integer class.
@@ -255,23 +253,14 @@ public:
     octave_value full_value() const override { return self(); }
 
     octave_value as_double() const override { return converted("double"); }
-
     octave_value as_single() const override { return converted("single"); }
-
     octave_value as_int8() const override { return converted("int8"); }
-
     octave_value as_int16() const override { return converted("int16"); }
-
     octave_value as_int32() const override { return converted("int32"); }
-
     octave_value as_uint8() const override { return converted("uint8"); }
-
     octave_value as_uint16() const override { return converted("uint16"); }
-
     octave_value as_uint32() const override { return converted("uint32"); }
-
     octave_value as_int64() const override { return converted("int64"); }
-
     octave_value as_uint64() const override { return converted("uint64"); }
 
     octave_value map(unary_mapper_t function) const override {

@@ -1,5 +1,13 @@
 function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
-%runStep  A step of a compiled function, recorded anew where it has to be.
+%runStep  A compiled step, recorded anew where it has to be.
+%
+%   What a function that DeviceArray.compile returns calls: nobody else does.
+%
+%   Example
+%     step = DeviceArray.compile (@(u) 2 * u, DeviceArray (0:9));
+%     u = step (DeviceArray (1:10));
+%
+%   See also compile.
 
   if numel (arguments) < asked.States
     badOption (sprintf ('The step takes %d states, and %d arguments were given.', asked.States, numel (arguments)));
