@@ -82,7 +82,7 @@ function explain (caught, count)
     text = ['A value of a step cannot be put into an ordinary array. Begin with zeros (..., ''like'', u), or join values ' ...
             'by [a, b].'];
   end
-  wants = regexp (text, '''(DeviceArray \(gather it first\)|object)''', 'match', 'once');
+  wants = regexp (text, '''DeviceArray \(gather it first\)''|''object''|<object>|object type', 'match', 'once');
   own_error = strncmp (caught.identifier, 'DeviceArray:', 12) && ~strcmp (kind, 'trace');
   advice = [' A step has no values while it is recorded: leave this out of it, and have values handed out with ' ...
             '''Record''.'];
