@@ -336,6 +336,7 @@ fn scheme_on(cuda: &Cuda, lines: Lines, filters: usize, with_source: bool, sweep
         let data = Data {
             from: Source::Host(&samples),
             older: Some(Source::Host(&older[len..])),
+            weight: None,
             source: with_source.then(|| Addend::Elements(Source::Host(&added[2 * len..]))),
             to,
             older_to: None,

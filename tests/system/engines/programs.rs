@@ -145,7 +145,11 @@ impl Making {
             6 => {
                 let other = *dice.pick(&self.whole);
                 let other = self.in_class(other, single);
-                self.whole(Operation::MultiplyAdd(of_class(dice.number(), single), value, other), single);
+                // By a number, or by one that is computed.
+                let computed =
+                    self.scalars.iter().find(|scalar| scalar.1 == single).map(|scalar| Term::Value(scalar.0));
+                let number = Term::Number(of_class(dice.number(), single));
+                self.whole(Operation::MultiplyAdd(computed.unwrap_or(number), value, other), single);
             }
             7 => drop(self.whole(Operation::Convert(value), !single)),
             8 | 9 => {
