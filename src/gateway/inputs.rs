@@ -392,7 +392,7 @@ const REALS: &str = "a real full double or single array";
 
 /// The document's words for an array that is not `expected`, and what would make it so.
 pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &str) -> Error {
-    let is_computed = |held: StoredArray| super::steps::is_computed(&held);
+    let is_computed = |held: StoredArray| held.is_computed();
     let advice = match array.class() {
         Class::Other if StoredArray::of(array).ok().flatten().is_some_and(is_computed) => format!(
             "; a step that is being recorded has no values for it yet: keep {name} constant and scale what is made by it, \

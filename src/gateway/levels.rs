@@ -195,7 +195,7 @@ impl<'a> Levels<'a> {
         let calls = if steps == 1 { 2 * states } else { iterations.saturating_mul(steps) };
         let effort = sweeps.effort_of_steps(samples.len(), entries, counted, calls);
         let scheme = Scheme { filters, joint, weight, states, every };
-        let of_states = if self.every.is_some() { stacked(dims, states)? } else { dims.to_vec() };
+        let of_states = if self.every.is_some() { windows::stacked(dims, states)? } else { dims.to_vec() };
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
@@ -239,38 +239,7 @@ enum Added<'a, T: Real> {
     Elements(Input<'a, T>),
 }
 
-/// The dimensions of `states` arrays of these dimensions, one behind the other along one dimension more: columns go
-/// along the second.
-///
-/// # Errors
-/// `outOfMemory` where there can be no such array.
-pub(super) fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
-    let own = if dims.len() == 2 && dims[1] == 1 { &dims[..1] } else { dims };
-    let all = [own, &[states]].concat();
-    windows::check_fits(&all)?;
-    Ok(windows::trimmed(all))
-}
-
 /// An argument as an error tells it: of one that is held, what it stands for.
 pub(super) fn told(value: &Argument) -> String {
     super::store::StoredArray::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn states_lie_behind_the_array() {
-        assert_eq!(stacked(&[7, 1], 4).unwrap(), [7, 4]);
-        assert_eq!(stacked(&[1, 7], 4).unwrap(), [1, 7, 4]);
-        assert_eq!(stacked(&[1, 1], 4).unwrap(), [1, 4]);
-        assert_eq!(stacked(&[3, 5], 4).unwrap(), [3, 5, 4]);
-        assert_eq!(stacked(&[3, 5, 2], 4).unwrap(), [3, 5, 2, 4]);
-        assert_eq!(stacked(&[3, 5], 1).unwrap(), [3, 5]);
-        assert_eq!(stacked(&[7, 1], 1).unwrap(), [7, 1]);
-        assert_eq!(stacked(&[3, 5], 0).unwrap(), [3, 5, 0]);
-        assert_eq!(stacked(&[0, 1 << 40], 1 << 40).unwrap(), [0, 1 << 40, 1 << 40]);
-        assert_eq!(stacked(&[1 << 29, 1], 1 << 32).unwrap_err().kind, "outOfMemory");
-    }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::levels;
 use super::recordings::{self, Like, Shapes};
 use super::store::{Home, Numbers, StoredArray, next_number};
+use super::windows;
 use crate::mex::{Argument, Class, Error};
 use crate::process::PerProcess;
 use crate::steps::{Ran, Recording, Shape, Step};
@@ -62,18 +62,12 @@ pub(super) fn lifted(held: StoredArray, home: Home) -> Result<StoredArray, Error
     Ok(StoredArray { home, numbers: recording.of_known(held.numbers), ..held })
 }
 
-/// Whether an array is computed in a step that is being recorded: it has no values yet.
-pub(super) fn is_computed(array: &StoredArray) -> bool {
-    let recording = array.home.step().map(recordings::find);
-    recording.is_some_and(|recording| recording.is_ok_and(|recording| !recording.knows(&array.numbers)))
-}
-
 /// Checks that an index has values.
 ///
 /// # Errors
 /// `trace`, where a step that is being recorded computes it.
 pub(super) fn check_index(index: &StoredArray) -> Result<(), Error> {
-    let Some(number) = index.home.step().filter(|_| is_computed(index)) else { return Ok(()) };
+    let Some(number) = index.home.step().filter(|_| index.is_computed()) else { return Ok(()) };
     Err(recordings::find(number)?.asks_for_values("An index that the step computes").into())
 }
 
@@ -82,7 +76,7 @@ pub(super) fn check_index(index: &StoredArray) -> Result<(), Error> {
 /// # Errors
 /// `deleted`; `trace`, for a mask of another number of elements.
 pub(super) fn mask_of(index: &Argument, elements: usize) -> Result<Option<StoredArray>, Error> {
-    let mask = StoredArray::of(index)?.filter(|mask| mask.class == Class::Logical && is_computed(mask));
+    let mask = StoredArray::of(index)?.filter(|mask| mask.class == Class::Logical && mask.is_computed());
     match mask {
         Some(mask) if mask.len() != elements => {
             let text =
@@ -112,11 +106,6 @@ pub(super) fn unpicked(numbers: &Numbers, mask: &StoredArray) -> Result<Numbers,
 /// The error of what asks how many elements a mask picks.
 pub(super) fn asks_how_many(mask: &StoredArray) -> Error {
     recording_of(mask).map_or_else(|error| error, |recording| recording.asks_how_many().into())
-}
-
-/// Whether an array is what a mask picks, in a step that is being recorded: its size is not known.
-pub(super) fn is_picked(array: &StoredArray) -> bool {
-    array.home.step().is_some() && recording_of(array).is_ok_and(|recording| recording.is_picked(&array.numbers))
 }
 
 /// The recording that an array belongs to.
@@ -233,7 +222,7 @@ impl Compiled {
         let made = shapes.map(|(number, (Like { dims, class, .. }, numbers))| {
             let dims = match number / states.len() {
                 0 => dims.clone(),
-                1 if number < states.len() + kept.len() => levels::stacked(dims, pages)?,
+                1 if number < states.len() + kept.len() => windows::stacked(dims, pages)?,
                 _ => vec![dims.iter().product(), steps],
             };
             Ok(StoredArray { home: self.home, dims, class: *class, numbers })

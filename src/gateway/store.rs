@@ -10,14 +10,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::recordings;
 use super::settings::Settings;
-use super::steps;
 use crate::cpu::Cpu;
 use crate::cuda::Cuda;
 use crate::mex::{self, Argument, Class, Effort, Error, Pending};
 use crate::process::PerProcess;
 use crate::stencil::Engine;
 pub(super) use crate::stencil::program::Numbers;
-use crate::steps::Recorder;
+use crate::steps::{Recorder, Recording};
 
 /// Where an array lies, and so where it is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,6 +153,21 @@ impl StoredArray {
         numbers && self.dims == other.dims && self.class == other.class
     }
 
+    /// Whether a step that is being recorded computes it: it has no values yet.
+    pub(super) fn is_computed(&self) -> bool {
+        self.recording().is_some_and(|recording| !recording.knows(&self.numbers))
+    }
+
+    /// Whether it is what a mask picks, in a step that is being recorded: its size is not known.
+    pub(super) fn is_picked(&self) -> bool {
+        self.recording().is_some_and(|recording| recording.is_picked(&self.numbers))
+    }
+
+    /// The step that it belongs to, while that is being recorded.
+    fn recording(&self) -> Option<Recording> {
+        recordings::find(self.home.step()?).ok()
+    }
+
     /// What the object `argument` stands for; `None` for an argument of another kind.
     ///
     /// # Errors
@@ -183,7 +197,7 @@ impl StoredArray {
     pub(super) fn store(self) -> Box<dyn Pending> {
         let number = next_number();
         let (mut dims, class) = (self.dims.clone(), self.class);
-        if steps::is_picked(&self) {
+        if self.is_picked() {
             dims[0] = UNKNOWN;
         }
         arrays().insert(number, self);

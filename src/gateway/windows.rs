@@ -59,6 +59,18 @@ pub(super) fn trimmed(mut dims: Vec<usize>) -> Vec<usize> {
     dims
 }
 
+/// The dimensions of `states` arrays of these dimensions, one behind the other along one dimension more: columns go
+/// along the second.
+///
+/// # Errors
+/// `outOfMemory` where there can be no such array.
+pub(super) fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
+    let own = if dims.len() == 2 && dims[1] == 1 { &dims[..1] } else { dims };
+    let all = [own, &[states]].concat();
+    check_fits(&all)?;
+    Ok(trimmed(all))
+}
+
 /// Ghost values: those of an array's sides, but for numbers that a step computes, at both ends of each dimension.
 pub(super) struct Ghosts<T: Real> {
     pub(super) sides: Sides<T>,
@@ -294,5 +306,19 @@ mod tests {
         assert_eq!(size([1 << 40, 1 << 20, 1]).unwrap_err().kind, "outOfMemory");
         assert_eq!(trimmed(vec![2, 1, 1]), [2, 1]);
         assert_eq!(trimmed(vec![2, 1, 3]), [2, 1, 3]);
+    }
+
+    #[test]
+    fn states_lie_behind_the_array() {
+        assert_eq!(stacked(&[7, 1], 4).unwrap(), [7, 4]);
+        assert_eq!(stacked(&[1, 7], 4).unwrap(), [1, 7, 4]);
+        assert_eq!(stacked(&[1, 1], 4).unwrap(), [1, 4]);
+        assert_eq!(stacked(&[3, 5], 4).unwrap(), [3, 5, 4]);
+        assert_eq!(stacked(&[3, 5, 2], 4).unwrap(), [3, 5, 2, 4]);
+        assert_eq!(stacked(&[3, 5], 1).unwrap(), [3, 5]);
+        assert_eq!(stacked(&[7, 1], 1).unwrap(), [7, 1]);
+        assert_eq!(stacked(&[3, 5], 0).unwrap(), [3, 5, 0]);
+        assert_eq!(stacked(&[0, 1 << 40], 1 << 40).unwrap(), [0, 1 << 40, 1 << 40]);
+        assert_eq!(stacked(&[1 << 29, 1], 1 << 32).unwrap_err().kind, "outOfMemory");
     }
 }

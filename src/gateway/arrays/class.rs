@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use super::super::inputs;
 use super::super::store::{Numbers, StoredArray};
-use super::super::{inputs, steps};
 use super::run::{Engines, Number, array, filled};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Numeric};
@@ -291,7 +291,7 @@ pub(super) fn check_truths_of(held: &StoredArray) -> Result<(), Error> {
         Ok(found[0] != T::default())
     }
     // In a step that is being recorded nobody can tell: there NaN is true.
-    if !matches!(held.class, Class::Double | Class::Single) || held.len() == 0 || steps::is_computed(held) {
+    if !matches!(held.class, Class::Double | Class::Single) || held.len() == 0 || held.is_computed() {
         return Ok(());
     }
     let engine = held.home.engine()?;

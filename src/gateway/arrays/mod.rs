@@ -232,13 +232,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Native, []) => Ok(reply(Output::InstallType)),
         (Verb::Statics, []) => Ok(reply(Output::NoArray)),
         (Verb::Gather, [array]) => elements::gather(held(array)?),
-        (Verb::Size, [array]) => {
-            let held = held(array)?;
-            if super::steps::is_picked(&held) {
-                return Err(super::steps::asks_how_many(&held));
-            }
-            Ok(value(Value::Row(held.dims.iter().map(|&dim| dim as f64).collect())))
-        }
+        (Verb::Size, [array]) => size(&held(array)?),
         (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
         (Verb::Where, [array]) => {
             let home = held(array)?.home;
@@ -310,6 +304,17 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
         _ => Err(few()),
     }
+}
+
+/// The dimensions of an array.
+///
+/// # Errors
+/// `trace`, for what a mask picks in a step that is being recorded.
+fn size<'a>(array: &StoredArray) -> Result<Reply<'a>, Error> {
+    if array.is_picked() {
+        return Err(super::steps::asks_how_many(array));
+    }
+    Ok(value(Value::Row(array.dims.iter().map(|&dim| dim as f64).collect())))
 }
 
 /// A power that is made of products: an ordinary whole number, of no class of integers.
