@@ -213,7 +213,6 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let verb = verb(text).ok_or_else(|| options::bad(format!("{word} is no verb of DeviceArray_CUDA; {expected}.")))?;
     let most = match verb {
         Verb::Extreme(..) | Verb::Sort | Verb::Find => 2,
-        // As many as the step has states.
         Verb::Run => usize::MAX,
         _ => 1,
     };
