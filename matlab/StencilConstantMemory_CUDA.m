@@ -83,15 +83,16 @@ function [outputArray, previous] = StencilConstantMemory_CUDA (inputArray, kerne
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is the input, whatever the shape.
 %     'Previous'    the time level before inputArray: an array of its class and
-%                   size. Where inputArray is a DeviceArray or a gpuArray, so is
-%                   this, on the same device. It needs 'Weight'.
+%                   size. Where inputArray is a gpuArray, so is this, on the
+%                   same device; where it is a DeviceArray, this may be an
+%                   ordinary array, too. It needs 'Weight'.
 %     'Weight'      a real number c: each sweep computes F * u + c * previous,
 %                   with F the filter or the list; u is the previous level of
 %                   the next sweep. With a second output, [u, previous] = ...,
 %                   the older level comes back, too, so that a run can go on.
 %                   With 0 sweeps, and without 'Every', both are as they came.
 %     'Source'      added at the end of every sweep: an array, as for
-%                   'Previous', or an ordinary real number
+%                   'Previous', or a real number
 %     'Every'       m, a divisor of 'Iterations': the result has the states
 %                   after m, 2 m, ... sweeps, along one more dimension behind
 %                   those of inputArray; for a column, along the second

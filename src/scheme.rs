@@ -62,7 +62,7 @@ pub struct Scheme<'a, T> {
     pub filters: Vec<Filter<'a, T>>,
     /// The filter and the older time level, where there is one filter and an engine may sweep both at once.
     pub joint: Option<Box<dyn TwoLevels<T> + 'a>>,
-    /// The weight of the older time level, where there is one.
+    /// The weight of the older time level, where there is one that is known ahead of the data.
     pub weight: Option<T>,
     /// How many states are returned.
     pub states: usize,
@@ -74,7 +74,7 @@ pub struct Scheme<'a, T> {
 pub enum Addend<'a, T> {
     /// One number everywhere.
     Scalar(T),
-    /// As many numbers as samples.
+    /// As many numbers as samples; in a step that is recorded, also one.
     Elements(Source<'a, T>),
 }
 
@@ -84,6 +84,8 @@ pub struct Data<'a, T> {
     pub from: Source<'a, T>,
     /// The time level before that, where there is a weight of it.
     pub older: Option<Source<'a, T>>,
+    /// Its weight, where a step that is recorded computes it: one element.
+    pub weight: Option<&'a Array<T>>,
     /// What is added in every sweep.
     pub source: Option<Addend<'a, T>>,
     /// Where the states go, one behind the other.
@@ -138,7 +140,8 @@ where
         if len == 0 {
             return Ok(watch.check()?);
         }
-        assert_eq!((data.to.len(), data.older.is_some()), (self.states * len, self.weight.is_some()));
+        let weighted = self.weight.is_some() || data.weight.is_some();
+        assert_eq!((data.to.len(), data.older.is_some()), (self.states * len, weighted));
         // The state, what filters make of it in turns, and what is given beside it.
         let older = usize::from(data.older.is_some());
         let arrays = 3 + older + usize::from(matches!(data.source, Some(Addend::Elements(_))));
@@ -148,11 +151,11 @@ where
             let alone = self.filters.len() == 1 && data.source.is_none() && stage.cpu.is_none();
             alone && self.every > 0 && joint.joins(engine)
         });
-        let adds = self.weight.is_some() || data.source.is_some();
+        let adds = weighted || data.source.is_some();
         let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
         if let Some((joint, older)) = joint {
             self.at_once(&stage, &**joint, older, data, watch)
-        } else if adds && is_long && stage.cpu.is_none() && engine.sweeps_in_kernels() {
+        } else if adds && is_long && stage.cpu.is_none() && data.weight.is_none() && engine.sweeps_in_kernels() {
             self.in_kernels(&stage, data, watch)
         } else {
             self.filter_by_filter(&stage, data, watch)
@@ -182,7 +185,7 @@ where
 
     /// A sweep after the other, each a step of a program.
     fn in_kernels(&self, stage: &Stage, data: Data<T>, watch: &Watch) -> Result<(), Error> {
-        let Data { from, older, source, mut to, older_to } = data;
+        let Data { from, older, source, mut to, older_to, .. } = data;
         let (number, added) = match source {
             None => (None, None),
             Some(Addend::Scalar(number)) => (Some(number), None),
@@ -192,7 +195,7 @@ where
         let given = [Some(from), older, added].into_iter().flatten();
         let loaded = given.map(|given| Ok(T::numbers(Arc::new(stage.loaded(given, watch)?))));
         let mut states = loaded.collect::<Result<Vec<_>, Error>>()?;
-        let run = Run { steps: self.every, before: 0, every: 0, check: 1, values: None };
+        let run = Run { steps: self.every, before: 0, total: self.every, every: 0, check: 1, values: None };
         for state in 0..self.states {
             states = step.run(stage.engine, states, &run, watch)?.states;
             stage.store(Source::Array(array_of(&states[0])?), &mut to, state, watch)?;
@@ -239,7 +242,8 @@ where
 
     /// One thing after the other.
     fn filter_by_filter(&self, stage: &Stage, data: Data<T>, watch: &Watch) -> Result<(), Error> {
-        let Data { from, older, source, mut to, older_to } = data;
+        let Data { from, older, weight, source, mut to, older_to } = data;
+        let weight = weight.map(Operand::Array).or(self.weight.map(Operand::Scalar));
         let len = from.len();
         let mut older = older.map(|older| stage.loaded(older, watch)).transpose()?;
         let source = match source {
@@ -248,7 +252,7 @@ where
             Some(Addend::Elements(Source::Array(array))) => Some(Ready::Given(array)),
             Some(Addend::Elements(elements)) => Some(Ready::Own(stage.loaded(elements, watch)?)),
         };
-        let adds = self.weight.is_some() || source.is_some();
+        let adds = weight.is_some() || source.is_some();
         // A sweep that is one filter and nothing else goes with others in one call.
         let (sweeps, at_once) = if self.filters.len() == 1 && !adds { (1, self.every) } else { (self.every, 1) };
         // The state, and the level before it: what has not been computed yet is what came in. And what may be written
@@ -259,7 +263,7 @@ where
             for sweep in 0..sweeps {
                 let mark = watch.mark();
                 // Where no level before it is asked for, the state gives way to what comes of it.
-                let mut step = if self.weight.is_none() { newest.take() } else { None };
+                let mut step = if weight.is_none() { newest.take() } else { None };
                 for (number, filter) in self.filters.iter().enumerate() {
                     let samples = step.as_ref().or(newest.as_ref());
                     let samples = samples.map_or(Ok(from), |samples| stage.source(samples))?;
@@ -275,10 +279,10 @@ where
                 }
                 let Some(step) = step.filter(|_| !stored) else { break };
                 let source = source.as_ref().map(Ready::operand);
-                newest = Some(match (self.weight, source) {
+                newest = Some(match (weight, source) {
                     (Some(weight), source) => {
                         let mut next = older.take().map_or_else(|| stage.loaded(from, watch), Ok)?;
-                        Arithmetic::advance(stage.arithmetic(), &step, weight, source, &mut next, watch)?;
+                        Arithmetic::advance_by(stage.arithmetic(), &step, weight, source, &mut next, watch)?;
                         older = newest;
                         spare.push(step);
                         next

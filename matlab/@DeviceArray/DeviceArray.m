@@ -525,6 +525,7 @@ classdef DeviceArray < handle
     u = ones (varargin)
     varargout = iterate (f, n, varargin)
     step = compile (f, varargin)
+    varargout = runStep (guard, number, f, asked, arguments)
 
     % A file holds no array: every use of the object says so.
     function u = loadobj (saved) %#ok<INUSD>

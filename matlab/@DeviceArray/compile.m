@@ -9,8 +9,10 @@ function step = compile (f, varargin)
 %   what it cannot record. STEP takes what F takes and gives what it gives,
 %   to the last bit. Called with arrays of other sizes or classes, or with
 %   other constants behind the states, it is recorded anew, which takes about
-%   as long as F itself. Kernels are known by what they do: other sizes, other
-%   numbers and other filters of the same size need no new one.
+%   as long as F itself; with a handle among them or in F, such as a
+%   containers.Map or an object, each time. Kernels are known by what they do:
+%   other sizes, other numbers and other filters of the same size need no new
+%   one. A STEP that was saved and loaded says that it must be compiled again.
 %
 %   Many steps are done in less time by iterate: it does not come back to
 %   the interpreter in between.
@@ -34,9 +36,13 @@ function step = compile (f, varargin)
   end
   constants = arguments(asked.States+1:end);
   [held, ~, place] = onDevice (arguments(1:asked.States), constants);
+  asked.Constants = numel (constants);
+  % What is behind a handle may change: such a step is recorded each time.
+  asked.Anew = ~areAlike (f, f);
   number = recordStep (f, held, constants, asked, place, []);
   keptConstants (number, constants);
   % The step goes with the last handle.
   guard = onCleanup (@() dropStep (number));
-  step = @(varargin) runStep (guard, number, f, asked, varargin);
+  % By a name that is found from a file, too: a step that was loaded says that it is none.
+  step = @(varargin) DeviceArray.runStep (guard, number, f, asked, varargin);
 end

@@ -20,42 +20,50 @@ function varargout = iterate (f, n, varargin)
 %   N          how many steps; a whole number from 0.
 %   INFO       a struct: Steps that were done, the Reason of the end
 %              ('steps' or 'until'), the Kernels of a step (and other
-%              operations), and the Milliseconds of a step, all told.
+%              operations), the Milliseconds of a step, all told, and the
+%              steps whose states were Kept ('Every').
 %
 %   A step may use + - .* ./ .^, comparisons and logic, the functions of
 %   elements that a DeviceArray has (such as sqrt, max, merge), arrays that
 %   expand, arrays and numbers from outside, the three functions with their
-%   options, circshift, constant indices, and reductions of all elements,
-%   such as dot (u(:), v(:)), whose results later operations use. What asks
-%   for values is the error 'trace': gather, printing, if and while on a
-%   DeviceArray, indices that are computed, sort, find. Random numbers, the
-%   clock, persistent and global variables are read once, while the step is
-%   recorded.
+%   options, circshift, constant indices, u(mask) = v with v a number or
+%   w(mask), and reductions of all elements, such as dot (u(:), v(:)), whose
+%   results later operations use: also as 'Boundary', 'Weight' and 'Source'.
+%   What asks for values is the error 'trace': gather, printing, if and while
+%   on a DeviceArray, indices and filters that are computed, sort, find.
+%   Random numbers, the clock, persistent and global variables are read once,
+%   while the step is recorded.
 %
 %   What is one number in the loop is an array of one element in a step: its
-%   CLASS is 'DeviceArray', its square root is never complex, and exp, sin,
-%   .^ and so on of it may differ in the last bit from the host's.
+%   CLASS is 'DeviceArray', its square root is never complex, exp, sin, .^
+%   and so on of it may differ in the last bit from the host's, and of zeros
+%   of both signs max and min may give the other one. A NaN that becomes a
+%   truth value is true, where LOGICAL of the loop is an error.
 %
 %   Options
 %     'States'    how many of the arrays are states; the others are passed
 %                 to F as they are, and stay. Without it as many as F has
 %                 outputs; for an anonymous function, all.
 %     'Every'     m, a divisor of N: the states are those after m, 2 m, ...
-%                 steps, one behind the other in one more dimension.
+%                 steps, one behind the other in one more dimension. With
+%                 'Until' it need not divide N: the state at the end is the
+%                 last one. INFO.Kept has their steps.
 %     'Record'    a function of the states after a step, whose result, some
 %                 numbers, becomes a column of R.
 %     'Values'    a matrix with a column a step, whose numbers come to F as
 %                 further arguments behind the states: sources in time.
 %     'Until'     a function of the states after a step: where it is true,
-%                 that was the last step.
-%     'Check'     every how many steps that is asked (10 unless given): it
-%                 waits for the engine.
+%                 that was the last step. Room for 'Every' and 'Record' is
+%                 made as steps come, so N may be 1e12.
+%     'Check'     every how many steps that is asked (10 unless given), and
+%                 after the last: it waits for the engine.
 %     'Progress'  true: a line tells how far it is.
 %
 %   Errors
 %     DeviceArray:trace   what cannot be recorded, and where; a state that
 %                         changes its size
 %     DeviceArray:option  a bad option or number of steps
+%     DeviceArray:until   'Until' gives NaN
 %
 %   Example
 %     u = sin (pi * (1:99)' / 100);
@@ -65,15 +73,13 @@ function varargout = iterate (f, n, varargin)
 %   See also compile, StencilConstantMemory_CUDA, GrayScott_Demo.
 
   [arguments, asked] = stepOptions (f, varargin);
-  if ~(isnumeric (n) && isscalar (n) && n >= 0 && n == fix (n) && n < 2^53)
-    badOption ('The number of steps is a whole number from 0.');
-  end
-  n = double (n);
-  if asked.Every > 0 && mod (n, asked.Every) ~= 0
+  n = wholeNumber ('the number of steps, the second input', n, 0);
+  if asked.Every > 0 && mod (n, asked.Every) ~= 0 && isempty (asked.Until)
     badOption (sprintf ('Bad value for ''Every'': got %d, expected a divisor of the steps, which are %d.', asked.Every, n));
   end
-  if size (asked.Values, 2) < n && ~isempty (asked.Values)
-    badOption (sprintf ('''Values'' has %d columns, and there are %d steps.', size (asked.Values, 2), n));
+  if size (asked.Values, 1) > 0 && size (asked.Values, 2) < n
+    badOption (sprintf ('''Values'' is %s, and has a column for each step, of which there are %d.', ...
+                        sizeText (size (asked.Values)), n));
   end
   records = ~isempty (asked.Record);
   if nargout > asked.States + records + 1
@@ -81,10 +87,13 @@ function varargout = iterate (f, n, varargin)
   end
   constants = arguments(asked.States+1:end);
   [held, given, place] = onDevice (arguments(1:asked.States), constants);
-  info = struct ('Steps', 0, 'Reason', 'steps', 'Kernels', 0, 'Milliseconds', 0);
+  info = struct ('Steps', 0, 'Reason', 'steps', 'Kernels', 0, 'Milliseconds', 0, 'Kept', zeros (1, 0));
+  % No steps are recorded all the same where sizes depend on it.
+  keeps = asked.Every > 0;
+  more = n > 0 || keeps || records;
   [kept, recorded] = deal (cell (0, asked.States), {});
   started = tic ();
-  while info.Steps < n && strcmp (info.Reason, 'steps')
+  while more
     [step, classes, info.Kernels] = recordStep (f, held, constants, asked, place, []);
     guard = onCleanup (@() forgetStep (step));
     changes = ~isequal (classes, cellfun (@underlyingType, held, 'UniformOutput', false));
@@ -95,35 +104,38 @@ function varargout = iterate (f, n, varargin)
     % A step that changes a class is done once, and the others are recorded anew.
     times = n - info.Steps;
     if changes
-      times = 1;
+      times = min (times, 1);
     end
     values = [];
-    if ~isempty (asked.Values)
+    if size (asked.Values, 1) > 0
       values = DeviceArray (asked.Values(:,info.Steps+1:end), place{:});
     end
-    keeps = asked.Every > 0;
     results = cell (1, asked.States * (1 + keeps) + records + 1);
-    plan = [times, info.Steps, asked.Every, asked.Check, asked.Progress];
+    plan = [times, info.Steps, n, asked.Every, asked.Check, asked.Progress];
     [results{:}] = DeviceArray_CUDA ('run', step, plan, values, held{:});
     told = gather (results{end});
     if records
-      columns = gather (results{end-1});
-      recorded{end+1} = columns(:,1:told(1)); %#ok<AGROW>
+      recorded{end+1} = gather (results{end-1}); %#ok<AGROW>
     end
     if keeps
-      count = floor ((info.Steps + told(1)) / asked.Every) - floor (info.Steps / asked.Every);
-      kept(end+1,:) = cellfun (@(all, one) firstStates (all, one, count), results(asked.States+(1:asked.States)), held, ...
-                               'UniformOutput', false); %#ok<AGROW>
+      kept(end+1,:) = results(asked.States+(1:asked.States)); %#ok<AGROW>
     end
-    held = results(1:asked.States);
+    if n > 0
+      held = results(1:asked.States);
+    end
     info.Steps = info.Steps + told(1);
     if told(2)
       info.Reason = 'until';
     end
+    more = info.Steps < n && ~told(2);
     clear guard
   end
   info.Milliseconds = 1000 * toc (started) / max (info.Steps, 1);
-  if ~isempty (kept)
+  if keeps
+    info.Kept = asked.Every:asked.Every:info.Steps;
+    if ~isempty (asked.Until) && mod (info.Steps, asked.Every) ~= 0
+      info.Kept(end+1) = info.Steps;
+    end
     held = cellfun (@joinStates, num2cell (kept, 1), held, 'UniformOutput', false);
   end
   held(given) = cellfun (@gather, held(given), 'UniformOutput', false);

@@ -1,9 +1,10 @@
 //! What a call of the stencil or of the convolution asks for behind its two inputs: first words that stand alone, as
 //! imfilter has them, then options.
 
+use super::arrays;
 use super::backend::Selection;
 use super::distributed::Distribution;
-use super::inputs::Part;
+use super::inputs::{AnyInput, Part};
 use super::levels::Levels;
 use super::options::{self, Names};
 use super::sweeps::{self, Sweeps};
@@ -146,6 +147,27 @@ impl<'a> Asked<'a> {
                 || asked.distribution.take(name, value)?;
         }
         Ok(asked)
+    }
+
+    /// The samples of an array, beside what a step computes that is being recorded: where it does, they come into the step.
+    ///
+    /// # Errors
+    /// `option`, where such values do not go with the array.
+    pub(super) fn beside(
+        &self,
+        (name, array): (&str, &'a Argument),
+        samples: AnyInput<'a>,
+        joint: bool,
+    ) -> Result<AnyInput<'a>, Error> {
+        let Some(home) = self.sweeps.step().map(|number| number.home).or(self.levels.step()?) else {
+            return Ok(samples);
+        };
+        if joint || array.is_complex() {
+            let text = format!("What a step computes goes with real {name}, and not with 'Distributed'.");
+            return Err(options::bad(text));
+        }
+        let numbers = arrays::brought(array, home)?;
+        Ok(AnyInput::held(home, numbers))
     }
 
     /// What a call asks for of a part of a complex array.

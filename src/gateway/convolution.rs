@@ -75,6 +75,10 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     }
     let asked = Asked::new(words, pairs, &OPTIONS)?.of_part(part);
     asked.levels.only_real("N", image)?;
+    let samples = match samples {
+        Samples::Real(samples) => Samples::Real(asked.beside(("N", image), samples, joint.is_some())?),
+        Samples::Whole(reply) => Samples::Whole(reply),
+    };
     let several = list.len() > 1 || !asked.levels.are_none();
     let shape = if several { Shape::Same } else { asked.sweeps.shape()? };
     let window = Window::new(shape, size, sizes[0]);
@@ -110,7 +114,8 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     };
     let dimensions = [dims.len(), if of_volumes { 3 } else { 2 }];
     let outputs = call.outputs;
-    let job = Job { name: "N", asked, dims, output, window, volumes, outputs };
+    let recorded = asked.sweeps.recorded_around(list.len())?;
+    let job = Job { name: "N", asked, dims, output, window, volumes, outputs, recorded };
     let read = Read { job, dimensions, joint };
     let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
     let reply = match samples {
@@ -274,6 +279,12 @@ impl<'a> Read<'a> {
             return Err(options::bad(format!(
                 "'Previous', 'Weight', 'Source' and 'Every' go with N of class double or single, and N is {image}; \
                  double (N) makes it so."
+            )));
+        }
+        if sweeps.step().is_some() {
+            return Err(options::bad(format!(
+                "A 'Boundary' that a step computes goes with N of class double or single, and N is {image}; double (N) \
+                 makes it so."
             )));
         }
         if filters.len() > 1 { sweeps.only_same("lists of filters") } else { Ok(()) }

@@ -1,5 +1,6 @@
 //! `derivative = DerivativeConstantMemory_CUDA (f, h, Name, Value, ...)`
 
+use super::arrays::{self, Number};
 use super::backend::Selection;
 use super::distributed::{self, Distribution, Joint};
 use super::fastest::Work;
@@ -7,11 +8,12 @@ use super::inputs::{self, AnyInput, Input, Part};
 use super::options::{self, Names};
 use super::store::Numbers;
 use super::sweeps::{self, Sweeps};
-use super::{check_outputs, too_few_inputs};
+use super::{check_outputs, too_few_inputs, windows};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
 use crate::ranks::{self, Along, Whole};
 use crate::stencil::{
-    Arithmetic, Array, CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Engine, Lines, Real,
+    Arithmetic, Array, CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Lines, Real, Shape,
+    Window,
 };
 
 pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory_CUDA", call };
@@ -61,6 +63,13 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
     }
     let sweeps = sweeps.of_part(part);
+    let values = match sweeps.step() {
+        None => values,
+        Some(_) if joint.is_some() || samples.is_complex() => {
+            return Err(options::bad("What a step computes goes with real f, and not with 'Distributed'.".into()));
+        }
+        Some(number) => AnyInput::held(number.home, arrays::brought(samples, number.home)?),
+    };
     if let Some(joint) = joint {
         let along = joint.along(distribution, &selection, &sweeps, false, values.is_on_gpu())?;
         let whole = (dims.into_owned(), along);
@@ -75,7 +84,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     }
 }
 
-fn reply<'a, T: Real + Numeric>(
+fn reply<'a, T: Number>(
     selection: &Selection,
     dims: &[usize],
     values: Input<'a, T>,
@@ -85,12 +94,22 @@ fn reply<'a, T: Real + Numeric>(
 ) -> Result<Reply<'a>, Error>
 where
     Numbers: From<Array<T>>,
-    dyn Engine: Compute<T>,
+    dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    let what = Derivative::new(sweeps.lines(dims)?, spacing, source).with_boundary(sweeps.ends::<T>()?);
+    let ends = sweeps.ends::<T>()?;
+    let what = Derivative::new(sweeps.lines(dims)?, spacing, source).with_boundary(ends);
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
-    values.reply(selection, dims, effort, Work::from(&what), move |engine, from, to, watch| {
-        Compute::derivative(engine, &what, from, to, watch)
+    let recorded = sweeps.recorded_of(1, 1)?.pop();
+    values.reply(selection, dims, effort, Work::from(&what), move |engine, from, to, watch| match &recorded {
+        None => Compute::derivative(engine, &what, from, to, watch),
+        Some(recorded) => {
+            let ghosts = recorded.ghosts([Ends::default(), ends, Ends::default()].into(), engine, watch)?;
+            let window = Window::new(Shape::Same, what.lines().extents(), [1, 2 * DERIVATIVE_RADIUS + 1, 1]);
+            windows::compute(engine, &window, &ghosts, (from, to), watch, |[rows, columns, pages], from, to| {
+                let what = Derivative::new(Lines::strided(rows, columns, pages), spacing, source);
+                Compute::derivative(engine, &what, from, to, watch)
+            })
+        }
     })
 }
 

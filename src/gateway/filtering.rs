@@ -4,17 +4,20 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::arrays::Engines;
 use super::asked::Asked;
 use super::distributed::{self, Joint};
 use super::fastest::Work;
 use super::inputs::AnyInput;
 use super::levels::{Computed, Filters};
 use super::store::Numbers;
+use super::sweeps::Recorded;
 use super::windows;
 use crate::mex::{Error, Reply};
 use crate::ranks::{self, Along, Plan, Whole};
 use crate::scheme::Filter as Step;
-use crate::stencil::{Arithmetic, Array, Compute, Convolution, Engine, Shape, Sides, Window};
+use crate::stencil::{self, Arithmetic, Array, Compute, Convolution, Engine, Shape, Sides, Source, Target, Window};
+use crate::watch::Watch;
 
 /// The size of an array of at most three dimensions.
 pub(super) fn sized(dims: &[usize]) -> [usize; 3] {
@@ -44,6 +47,36 @@ pub(super) struct Job<'a> {
     pub(super) volumes: usize,
     /// How many results are asked for.
     pub(super) outputs: usize,
+    /// The numbers that a step computes among the ghost values of each filter; nothing where there are none.
+    pub(super) recorded: Vec<Recorded>,
+}
+
+/// Sweeps over a volume with ghost values of which a step computes some: each over an array that has them around it.
+fn sweeps_with<T: Computed>(
+    engine: &Engines,
+    (what, window): (&Convolution<T>, &Window),
+    recorded: &Recorded,
+    (from, to): (Source<T>, Target<T>),
+    watch: &Watch,
+) -> Result<(), stencil::Error>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    let ghosts = recorded.ghosts(what.boundary(), engine, watch)?;
+    let once = |from: Source<T>, to: Target<T>| {
+        windows::compute(engine, window, &ghosts, (from, to), watch, |size, from, to| {
+            let what = what.clone().with_size(size).with_boundary(Sides::default()).with_sweeps(1);
+            Compute::convolution(engine, &what, from, to, watch)
+        })
+    };
+    let mut current = None;
+    for _ in 1..what.sweeps() {
+        let mut next = Compute::<T>::array(engine, from.len())?;
+        once(current.as_ref().map_or(from, Source::Array), Target::Array(&mut next))?;
+        current = Some(next);
+    }
+    let from = current.as_ref().map_or(from, Source::Array);
+    if what.sweeps() == 0 { Compute::copy(engine, from, to, watch) } else { once(from, to) }
 }
 
 impl<'a> Job<'a> {
@@ -63,15 +96,16 @@ impl<'a> Job<'a> {
             Ok([step]) => return self.several(samples, vec![step]),
             Err(steps) => return self.several(samples, steps),
         };
-        let (window, volumes) = (self.window, self.volumes);
+        let (window, volumes, recorded) = (self.window, self.volumes, self.recorded.first().cloned());
         let effort = sweeps.effort(self.output.iter().product(), what.filter().values().len());
         let work = Work::from(&what);
         let samples = T::input(samples, "the array in single")?;
         samples.reply(selection, &self.output, effort, work, move |engine, from, to, watch| {
-            windows::each_volume(engine, volumes, (from, to), watch, |from, to| match window.shape() {
-                Shape::Same => Compute::convolution(engine, &what, from, to, watch),
-                Shape::Full | Shape::Valid => {
-                    windows::compute(engine, &window, what.boundary(), (from, to), watch, |size, from, to| {
+            windows::each_volume(engine, volumes, (from, to), watch, |from, to| match (window.shape(), &recorded) {
+                (_, Some(recorded)) => sweeps_with(engine, (&what, &window), recorded, (from, to), watch),
+                (Shape::Same, None) => Compute::convolution(engine, &what, from, to, watch),
+                (Shape::Full | Shape::Valid, None) => {
+                    windows::compute(engine, &window, &what.boundary().into(), (from, to), watch, |size, from, to| {
                         let what = what.clone().with_size(size).with_boundary(Sides::default());
                         Compute::convolution(engine, &what, from, to, watch)
                     })
@@ -131,15 +165,18 @@ impl<'a> Job<'a> {
         let given = levels.check((self.name, &samples, &self.dims), sweeps)?;
         let entries = steps.iter().map(|step| step.filter().values().len()).sum();
         let first = Work::from(&steps[0]);
-        let step = |what: Convolution<T>| -> Step<'a, T> {
+        let step = |(number, what): (usize, Convolution<T>)| -> Step<'a, T> {
+            let recorded = self.recorded.get(number).cloned();
+            let window = Window::new(Shape::Same, what.size(), what.filter().size());
             Box::new(move |engine, sweeps, from, to, watch| {
                 let what = what.clone().with_sweeps(sweeps);
-                windows::each_volume(engine, volumes, (from, to), watch, |from, to| {
-                    Compute::convolution(engine, &what, from, to, watch)
+                windows::each_volume(engine, volumes, (from, to), watch, |from, to| match &recorded {
+                    Some(recorded) => sweeps_with(engine, (&what, &window), recorded, (from, to), watch),
+                    None => Compute::convolution(engine, &what, from, to, watch),
                 })
             })
         };
-        let filters = steps.into_iter().map(step).collect();
+        let filters = steps.into_iter().enumerate().map(step).collect();
         let samples = T::input(samples, "the array in single")?;
         let filters = Filters { filters, joint: None, entries, first };
         levels.reply(samples, given, &self.dims, filters, (sweeps, selection, self.outputs))

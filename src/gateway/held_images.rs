@@ -62,7 +62,7 @@ fn sweep(
                 Compute::convolution(engine, &what, from, to, watch)
             }
             Shape::Full | Shape::Valid => {
-                windows::compute(engine, window, what.sides, (from, to), watch, |size, from, to| {
+                windows::compute(engine, window, &what.sides.into(), (from, to), watch, |size, from, to| {
                     Compute::convolution(engine, &Convolution::new(size, filter.clone()), from, to, watch)
                 })
             }

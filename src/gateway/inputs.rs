@@ -169,6 +169,11 @@ impl<'a> AnyInput<'a> {
         }
     }
 
+    /// Where it is held, if it is.
+    pub(super) fn home(&self) -> Option<Home> {
+        self.place().0
+    }
+
     /// Whether it is of the same class as another, and lies in the same place.
     pub(super) fn is_like(&self, other: &AnyInput) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other) && self.place() == other.place()
@@ -387,7 +392,12 @@ const REALS: &str = "a real full double or single array";
 
 /// The document's words for an array that is not `expected`, and what would make it so.
 pub(super) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &str) -> Error {
+    let is_computed = |held: StoredArray| held.is_computed();
     let advice = match array.class() {
+        Class::Other if StoredArray::of(array).ok().flatten().is_some_and(is_computed) => format!(
+            "; a step that is being recorded has no values for it yet: keep {name} constant and scale what is made by it, \
+             such as s * C (u, F)"
+        ),
         Class::Other if matches!(array.class_name(), "gpuArray" | "DeviceArray") => {
             format!("; gather ({name}) makes it so")
         }

@@ -1,27 +1,27 @@
 //! The options that make more of a sweep than one filter: a second time level, a source, states on the way.
 
+use super::arrays::{self, Number};
 use super::backend::Selection;
 use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input, RunOn};
-use super::store::Numbers;
-use super::sweeps::{self, Sweeps};
+use super::store::{Home, Numbers, StoredArray};
+use super::sweeps::{self, Scalar, Sweeps};
 use super::{options, windows};
-use crate::mex::{Argument, Error, Numeric, Reply};
+use crate::mex::{Argument, Error, Reply};
 use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
-use crate::stencil::{Arithmetic, Array, Compute, Engine, Real};
-use crate::steps::Number;
+use crate::stencil::{Arithmetic, Array, Compute, Engine, Real, Source};
 
 /// `Previous`, `Weight`, `Source` and `Every`, as far as a call has them.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Levels<'a> {
     previous: Option<&'a Argument>,
-    weight: Option<f64>,
+    weight: Option<Scalar>,
     source: Option<&'a Argument>,
     every: Option<usize>,
 }
 
 /// A class that is computed in.
-pub(super) trait Computed: Number + Numeric {
+pub(super) trait Computed: Number {
     /// An input in this class: rounded once, where it is of the larger one. `what` is what an error calls it.
     fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, Self>, Error>;
 }
@@ -49,7 +49,7 @@ pub(super) struct Given<'a> {
 
 /// What is added in every sweep.
 enum SourceArgument<'a> {
-    Scalar(f64),
+    Scalar(Scalar),
     Elements(AnyInput<'a>),
 }
 
@@ -73,6 +73,22 @@ impl<'a> Levels<'a> {
     /// Whether a sweep is as it is without them.
     pub(super) fn are_none(&self) -> bool {
         self.previous.is_none() && self.weight.is_none() && self.source.is_none() && self.every.is_none()
+    }
+
+    /// The step that one of them belongs to, which is being recorded.
+    ///
+    /// # Errors
+    /// `deleted`.
+    pub(super) fn step(&self) -> Result<Option<Home>, Error> {
+        if let Some(Scalar::Recorded(weight)) = &self.weight {
+            return Ok(Some(weight.home));
+        }
+        for array in [self.previous, self.source].into_iter().flatten() {
+            if let Some(held) = StoredArray::of(array)?.filter(|held| held.home.step().is_some()) {
+                return Ok(Some(held.home));
+            }
+        }
+        Ok(None)
     }
 
     /// Checks that no array beside the one that is swept is named where that is complex.
@@ -112,8 +128,12 @@ impl<'a> Levels<'a> {
                     samples.told(dims)
                 ))
             };
-            let (input, other) = inputs::input_or_gpu(option, value)
-                .map_err(|error| if error.kind == "dataType" { wrong() } else { error })?;
+            let of_type = |error: Error| if error.kind == "dataType" { wrong() } else { error };
+            let (mut input, other) = inputs::input_or_gpu(option, value).map_err(of_type)?;
+            // An array of the host's goes where the samples are held, and one from outside into a step that is recorded.
+            if let Some(home) = samples.home().filter(|_| !input.is_on_gpu() && !input.is_like(samples)) {
+                input = AnyInput::held(home, arrays::brought(value, home).map_err(of_type)?);
+            }
             if input.is_like(samples) && *other == *dims { Ok(input) } else { Err(wrong()) }
         };
         let previous = self.previous.map(|value| like("Previous", value, "")).transpose()?;
@@ -121,7 +141,7 @@ impl<'a> Levels<'a> {
             None => None,
             Some(value) => Some(match sweeps::real_scalar(value) {
                 Some(scalar) => SourceArgument::Scalar(scalar),
-                None => SourceArgument::Elements(like("Source", value, "; or an ordinary real scalar")?),
+                None => SourceArgument::Elements(like("Source", value, "; or a real scalar")?),
             }),
         };
         if self.previous.is_some() != self.weight.is_some() {
@@ -151,26 +171,31 @@ impl<'a> Levels<'a> {
         let previous = given.previous.map(|previous| T::input(previous, "'Previous' in single")).transpose()?;
         let source = match given.source {
             None => None,
-            Some(SourceArgument::Scalar(value)) => Some(Added::Scalar(T::from_f64(value))),
+            Some(SourceArgument::Scalar(Scalar::Known(value))) => Some(Added::Scalar(T::from_f64(value))),
+            Some(SourceArgument::Scalar(Scalar::Recorded(held))) => Some(Added::Recorded(held.numbers)),
             Some(SourceArgument::Elements(input)) => Some(Added::Elements(T::input(input, "'Source' in single")?)),
         };
         let iterations = sweeps.iterations();
         let (states, every) = self.every.map_or((1, iterations), |every| (iterations / every, every));
-        let weight = self.weight.map(T::from_f64);
+        let (weight, recorded) = match self.weight.clone() {
+            None => (None, None),
+            Some(Scalar::Known(weight)) => (Some(T::from_f64(weight)), None),
+            Some(Scalar::Recorded(held)) => (None, Some(held.numbers)),
+        };
         let elements = usize::from(matches!(source, Some(Added::Elements(_))));
-        let older = usize::from(weight.is_some());
+        let older = usize::from(self.weight.is_some());
         let passes = usize::from(older > 0 || source.is_some());
         let steps = filters.len() + passes;
         // A sweep is counted as a whole, but for filters alone.
         let counted = if passes > 0 { 1 } else { steps };
         // An engine may do many sweeps of two levels at once.
-        let is_joint = joint.is_some() && older > 0 && source.is_none();
+        let is_joint = joint.is_some() && weight.is_some() && source.is_none();
         let apart = if is_joint { 1 } else { steps };
         let work = first.stepwise(iterations, entries + passes, apart, 1 + states + older + elements);
         let calls = if steps == 1 { 2 * states } else { iterations.saturating_mul(steps) };
         let effort = sweeps.effort_of_steps(samples.len(), entries, counted, calls);
         let scheme = Scheme { filters, joint, weight, states, every };
-        let of_states = if self.every.is_some() { stacked(dims, states)? } else { dims.to_vec() };
+        let of_states = if self.every.is_some() { windows::stacked(dims, states)? } else { dims.to_vec() };
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
@@ -179,12 +204,17 @@ impl<'a> Levels<'a> {
             let (Some(first), older_to) = (to.next(), to.next()) else {
                 return Err(crate::stencil::Error::Internal("A call without an output.".into()));
             };
+            let of = |numbers: &Numbers| T::of(numbers, engine, watch);
+            let weight = recorded.as_ref().map(of).transpose()?;
+            let number = if let Some(Added::Recorded(numbers)) = &source { Some(of(numbers)?) } else { None };
             let source = source.as_ref().map(|source| match source {
-                Added::Scalar(value) => Addend::Scalar(*value),
-                Added::Elements(input) => Addend::Elements(input.source()),
+                Added::Scalar(value) => Some(Addend::Scalar(*value)),
+                Added::Elements(input) => Some(Addend::Elements(input.source())),
+                Added::Recorded(_) => Some(Addend::Elements(Source::Array(number.as_deref()?))),
             });
             let older = previous.as_ref().map(Input::source);
-            scheme.run(engine, Data { from, older, source, to: first, older_to }, watch)
+            let (source, weight) = (source.flatten(), weight.as_deref());
+            scheme.run(engine, Data { from, older, weight, source, to: first, older_to }, watch)
         });
         samples.reply_all(selection, wanted, effort, work, run)
     }
@@ -204,41 +234,12 @@ pub(super) struct Filters<'a, T> {
 /// What is added, in the class that is computed in.
 enum Added<'a, T: Real> {
     Scalar(T),
+    /// One that a step computes.
+    Recorded(Numbers),
     Elements(Input<'a, T>),
-}
-
-/// The dimensions of `states` arrays of these dimensions, one behind the other along one dimension more: columns go
-/// along the second.
-///
-/// # Errors
-/// `outOfMemory` where there can be no such array.
-pub(super) fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
-    let own = if dims.len() == 2 && dims[1] == 1 { &dims[..1] } else { dims };
-    let all = [own, &[states]].concat();
-    windows::check_fits(&all)?;
-    Ok(windows::trimmed(all))
 }
 
 /// An argument as an error tells it: of one that is held, what it stands for.
 pub(super) fn told(value: &Argument) -> String {
     super::store::StoredArray::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn states_lie_behind_the_array() {
-        assert_eq!(stacked(&[7, 1], 4).unwrap(), [7, 4]);
-        assert_eq!(stacked(&[1, 7], 4).unwrap(), [1, 7, 4]);
-        assert_eq!(stacked(&[1, 1], 4).unwrap(), [1, 4]);
-        assert_eq!(stacked(&[3, 5], 4).unwrap(), [3, 5, 4]);
-        assert_eq!(stacked(&[3, 5, 2], 4).unwrap(), [3, 5, 2, 4]);
-        assert_eq!(stacked(&[3, 5], 1).unwrap(), [3, 5]);
-        assert_eq!(stacked(&[7, 1], 1).unwrap(), [7, 1]);
-        assert_eq!(stacked(&[3, 5], 0).unwrap(), [3, 5, 0]);
-        assert_eq!(stacked(&[0, 1 << 40], 1 << 40).unwrap(), [0, 1 << 40, 1 << 40]);
-        assert_eq!(stacked(&[1 << 29, 1], 1 << 32).unwrap_err().kind, "outOfMemory");
-    }
 }

@@ -58,6 +58,7 @@ impl From<domain::Error> for Error {
             domain::Error::Interrupted => "interrupted",
             domain::Error::Rank(_) => "rank",
             domain::Error::Trace(_) => "trace",
+            domain::Error::Until(_) => "until",
             domain::Error::Foreign(_) | domain::Error::Internal(_) => "internal",
         };
         Error::new(kind, error.to_string())

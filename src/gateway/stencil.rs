@@ -64,6 +64,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     list.iter().try_for_each(|(name, array)| check_filter(name, array, &dims))?;
     let asked = Asked::new(words, pairs, &OPTIONS)?.of_part(part);
     asked.levels.only_real("inputArray", input)?;
+    let samples = asked.beside(("inputArray", input), samples, joint.is_some())?;
     let along = match joint {
         None => None,
         Some(joint) => {
@@ -115,7 +116,8 @@ struct Read<'a, 'j> {
 impl<'a> Read<'a, '_> {
     /// The taps, turned round where that was asked for; `None` where engines have no way of their own for them.
     fn taps(&self, filter: &[f64]) -> Option<Taps> {
-        let taps = Taps::new(filter)?;
+        // Nor have they for ghost values that a step computes.
+        let taps = Taps::new(filter).filter(|_| self.asked.sweeps.step().is_none())?;
         Some(if self.asked.flip { taps.reversed() } else { taps })
     }
 
@@ -146,7 +148,7 @@ impl<'a> Read<'a, '_> {
         let effort = sweeps.effort(output.iter().product(), taps.count());
         let sides = sides_along(axis, ends);
         samples.reply(&selection, &output, effort, work, move |engine, from, to, watch| {
-            windows::compute(engine, &window, sides, (from, to), watch, |[rows, columns, pages], from, to| {
+            windows::compute(engine, &window, &sides.into(), (from, to), watch, |[rows, columns, pages], from, to| {
                 let lines =
                     if axis == 0 { Lines::new(rows, columns * pages) } else { Lines::strided(rows, columns, pages) };
                 engine.stencil(&Stencil::new(lines, taps), from, to, watch)
@@ -197,7 +199,8 @@ impl<'a> Read<'a, '_> {
             ];
             let window = Window::new(Shape::Same, size, [1; 3]);
             let output = dims.to_vec();
-            let job = Job { name: "inputArray", asked, dims, output, window, volumes: 1, outputs };
+            let recorded = Vec::new();
+            let job = Job { name: "inputArray", asked, dims, output, window, volumes: 1, outputs, recorded };
             return job.reply_of_all_ranks(samples, &part, (joint, along), said, move |plan| {
                 let dim = named.unwrap_or_else(|| sweeps::default_dim(&plan.whole()));
                 Convolution::new(sized(plan.dims()), filters[dim.min(2)].clone()).with_boundary(sides_along(dim, ends))
@@ -206,20 +209,21 @@ impl<'a> Read<'a, '_> {
         let several = count > 1 || !asked.levels.are_none();
         let shape = if several { Shape::Same } else { sweeps.shape()? };
         let (along, ends) = (sweeps.dims_of(count, &dims)?, sweeps.ends_of::<T>(count)?);
-        let (window, output, steps) = if shape == Shape::Same {
+        let (window, output, axis, steps) = if shape == Shape::Same {
             let step = |((entries, dim), ends): ((&Vec<T>, usize), Ends<T>)| {
                 let size = Lines::along(&dims, dim).extents();
                 Ok(Convolution::new(size, laid(entries, 1)?).with_boundary(sides_along(1, ends)))
             };
             let steps = entries.iter().zip(along).zip(ends).map(step).collect::<Result<Vec<_>, Error>>()?;
-            (Window::new(shape, steps[0].size(), steps[0].filter().size()), dims.to_vec(), steps)
+            (Window::new(shape, steps[0].size(), steps[0].filter().size()), dims.to_vec(), 1, steps)
         } else {
             let Windowed { window, axis, output } = Windowed::new(shape, &dims, along[0], entries[0].len())?;
             let filter = laid(&entries[0], axis)?;
             let step = Convolution::new(window.input(), filter).with_boundary(sides_along(axis, ends[0]));
-            (window, output, vec![step])
+            (window, output, axis, vec![step])
         };
-        Job { name: "inputArray", asked, dims, output, window, volumes: 1, outputs }.reply(samples, steps)
+        let recorded = sweeps.recorded_of(count, axis)?;
+        Job { name: "inputArray", asked, dims, output, window, volumes: 1, outputs, recorded }.reply(samples, steps)
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::levels;
 use super::recordings::{self, Like, Shapes};
-use super::store::{Home, StoredArray, next_number};
-use crate::mex::Error;
+use super::store::{Home, Numbers, StoredArray, next_number};
+use super::windows;
+use crate::mex::{Argument, Class, Error};
 use crate::process::PerProcess;
-use crate::steps::{Ran, Run, Shape, Step};
+use crate::steps::{Ran, Recording, Shape, Step};
 
 /// A step that is ready to run.
 #[derive(Clone)]
@@ -36,7 +36,10 @@ pub(super) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
             "A step cannot be compiled or iterated inside a step that is being recorded: call the function itself.";
         return Err(Error::new("trace", text));
     }
-    let number = again.unwrap_or_else(next_number);
+    let number = match again {
+        Some(number) => compiled(number).map(|_| number)?,
+        None => next_number(),
+    };
     recordings::open(number);
     Ok(number)
 }
@@ -57,6 +60,57 @@ pub(super) fn lifted(held: StoredArray, home: Home) -> Result<StoredArray, Error
     let Some(number) = home.step().filter(|_| held.home == home.outside()) else { return Ok(held) };
     let recording = recordings::find(number)?;
     Ok(StoredArray { home, numbers: recording.of_known(held.numbers), ..held })
+}
+
+/// Checks that an index has values.
+///
+/// # Errors
+/// `trace`, where a step that is being recorded computes it.
+pub(super) fn check_index(index: &StoredArray) -> Result<(), Error> {
+    let Some(number) = index.home.step().filter(|_| index.is_computed()) else { return Ok(()) };
+    Err(recordings::find(number)?.asks_for_values("An index that the step computes").into())
+}
+
+/// A mask as the only index of an array of so many elements, where a step that is being recorded computes it.
+///
+/// # Errors
+/// `deleted`; `trace`, for a mask of another number of elements.
+pub(super) fn mask_of(index: &Argument, elements: usize) -> Result<Option<StoredArray>, Error> {
+    let mask = StoredArray::of(index)?.filter(|mask| mask.class == Class::Logical && mask.is_computed());
+    match mask {
+        Some(mask) if mask.len() != elements => {
+            let text =
+                format!("A mask that a step computes has as many elements as the array, {elements}; this is {mask}.");
+            Err(recording_of(&mask)?.refused(text).into())
+        }
+        mask => Ok(mask),
+    }
+}
+
+/// The elements of an array that a mask picks.
+///
+/// # Errors
+/// `trace`.
+pub(super) fn picked(array: &StoredArray, mask: &StoredArray) -> Result<Numbers, Error> {
+    Ok(recording_of(mask)?.picked(&array.numbers, &mask.numbers)?)
+}
+
+/// What the mask [picks](picked) from, with all other elements; any other numbers as they are.
+///
+/// # Errors
+/// `trace`, where another mask picks.
+pub(super) fn unpicked(numbers: &Numbers, mask: &StoredArray) -> Result<Numbers, Error> {
+    Ok(recording_of(mask)?.unpicked(numbers, &mask.numbers)?)
+}
+
+/// The error of what asks how many elements a mask picks.
+pub(super) fn asks_how_many(mask: &StoredArray) -> Error {
+    recording_of(mask).map_or_else(|error| error, |recording| recording.asks_how_many().into())
+}
+
+/// The recording that an array belongs to.
+fn recording_of(array: &StoredArray) -> Result<Recording, Error> {
+    Ok(recordings::find(array.home.step().unwrap_or_default())?)
 }
 
 /// The error of a condition on an array: of a step that is being recorded.
@@ -103,8 +157,13 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
 /// `deleted`.
 pub(super) fn compiled(number: u64) -> Result<Compiled, Error> {
     let compiled = ready().get(&number).cloned();
-    compiled
-        .ok_or_else(|| Error::new("deleted", "There is no such step: it was deleted, or belongs to another process."))
+    compiled.ok_or_else(|| {
+        Error::new(
+            "deleted",
+            "There is no such step here: it was compiled in another session, or deleted. Compile it again with \
+             DeviceArray.compile.",
+        )
+    })
 }
 
 /// Gives up a step; with `recording` alone, one that was compiled before stays.
@@ -143,7 +202,7 @@ impl Compiled {
             let text = "The step was recorded with states or values of other sizes or classes, or in another place.";
             return Err(Error::new("trace", text));
         }
-        if times != 1 && self.shapes[..states.len()] != *of_states {
+        if times > 1 && self.shapes[..states.len()] != *of_states {
             return Err(Error::new("trace", "The step changes a state's size or class, so it can be done once alone."));
         }
         Ok(())
@@ -153,8 +212,9 @@ impl Compiled {
     ///
     /// # Errors
     /// `outOfMemory`, for an array of more elements than the host can count.
-    pub(super) fn results(&self, ran: Ran, run: &Run) -> Result<Vec<StoredArray>, Error> {
+    pub(super) fn results(&self, ran: Ran) -> Result<Vec<StoredArray>, Error> {
         let states = &self.shapes[..self.shape.states];
+        let (pages, steps) = (ran.pages, ran.steps);
         let kept = if ran.kept.is_empty() { &[] } else { states };
         let records = &self.shapes[self.shape.states..][..self.shape.records];
         let numbers = ran.states.into_iter().chain(ran.kept).chain(ran.records);
@@ -162,8 +222,8 @@ impl Compiled {
         let made = shapes.map(|(number, (Like { dims, class, .. }, numbers))| {
             let dims = match number / states.len() {
                 0 => dims.clone(),
-                1 if number < states.len() + kept.len() => levels::stacked(dims, run.kept().unwrap_or(0))?,
-                _ => vec![dims.iter().product(), run.steps],
+                1 if number < states.len() + kept.len() => windows::stacked(dims, pages)?,
+                _ => vec![dims.iter().product(), steps],
             };
             Ok(StoredArray { home: self.home, dims, class: *class, numbers })
         });

@@ -16,7 +16,7 @@ use crate::mex::{self, Argument, Class, Effort, Error, Pending};
 use crate::process::PerProcess;
 use crate::stencil::Engine;
 pub(super) use crate::stencil::program::Numbers;
-use crate::steps::Recorder;
+use crate::steps::{Recorder, Recording};
 
 /// Where an array lies, and so where it is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,6 +153,21 @@ impl StoredArray {
         numbers && self.dims == other.dims && self.class == other.class
     }
 
+    /// Whether a step that is being recorded computes it: it has no values yet.
+    pub(super) fn is_computed(&self) -> bool {
+        self.recording().is_some_and(|recording| !recording.knows(&self.numbers))
+    }
+
+    /// Whether it is what a mask picks, in a step that is being recorded: its size is not known.
+    pub(super) fn is_picked(&self) -> bool {
+        self.recording().is_some_and(|recording| recording.is_picked(&self.numbers))
+    }
+
+    /// The step that it belongs to, while that is being recorded.
+    fn recording(&self) -> Option<Recording> {
+        recordings::find(self.home.step()?).ok()
+    }
+
     /// What the object `argument` stands for; `None` for an argument of another kind.
     ///
     /// # Errors
@@ -181,11 +196,17 @@ impl StoredArray {
     /// Keeps it, for the object that is made next.
     pub(super) fn store(self) -> Box<dyn Pending> {
         let number = next_number();
-        let (dims, class) = (self.dims.clone(), self.class);
+        let (mut dims, class) = (self.dims.clone(), self.class);
+        if self.is_picked() {
+            dims[0] = UNKNOWN;
+        }
         arrays().insert(number, self);
         Box::new(Waiting { number, dims, class, kept: false })
     }
 }
+
+/// A dimension that nobody knows yet: the host asks for the size where it is wanted.
+const UNKNOWN: usize = usize::MAX;
 
 /// One that has no object yet.
 struct Waiting {

@@ -1,10 +1,16 @@
 //! The options that stencils share: the boundary, along which dimension, how often, which outputs, and whether to tell
 //! how far it is.
 
+use std::sync::Arc;
+
+use super::arrays::{self, Engines, Number};
 use super::inputs::Part;
 use super::options;
+use super::store::StoredArray;
+use super::windows::Ghosts;
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
-use crate::stencil::{Boundary, Ends, Lines, Real, Shape, Sides};
+use crate::stencil::{self, Array, Boundary, Ends, Lines, Real, Shape, Sides};
+use crate::watch::Watch;
 
 /// From this many multiply-adds on a run is watched: they take a core some tens of milliseconds, a thousand times what
 /// starting a thread costs.
@@ -25,11 +31,24 @@ pub(super) struct Sweeps {
 }
 
 /// What `Boundary` says: one for all sides, or a cell of such, of which the function knows the meaning.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 enum Around {
     One(Boundary<f64>),
+    /// A number that a step computes, which is being recorded.
+    Recorded(Box<StoredArray>),
     Each(Vec<Around>),
 }
+
+/// A number of an option's: the host's, or one that a step computes, which is being recorded.
+#[derive(Debug, Clone)]
+pub(super) enum Scalar {
+    Known(f64),
+    Recorded(Box<StoredArray>),
+}
+
+/// The numbers that a step computes among the ghost values, at both ends of each dimension.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Recorded([[Option<Box<StoredArray>>; 2]; 3]);
 
 impl Default for Sweeps {
     fn default() -> Sweeps {
@@ -77,15 +96,60 @@ impl Sweeps {
     /// # Errors
     /// `option`.
     pub(super) fn ends_of<T: Real>(&self, filters: usize) -> Result<Vec<Ends<T>>, Error> {
+        self.around(filters).into_iter().map(|(around, expected)| around.ends(expected)).collect()
+    }
+
+    /// What says the boundaries of each filter, and what a cell may be there.
+    fn around(&self, filters: usize) -> Vec<(&Around, &'static str)> {
         match &self.boundary {
             Around::Each(each) if self.dims.is_some() && filters > 1 && each.len() == filters => {
-                each.iter().map(|around| around.ends(OF_PAIR)).collect()
+                each.iter().map(|around| (around, OF_PAIR)).collect()
             }
             one => {
                 let each = "a cell of two of them, {low, high}, or, with 'Dim', of an entry for each filter";
-                Ok(vec![one.ends(each)?; filters])
+                vec![(one, each); filters]
             }
         }
+    }
+
+    /// The numbers that a step computes among the ghost values of each of `filters` filters, each along dimension `axis` of
+    /// its own; nothing where there are none.
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn recorded_of(&self, filters: usize, axis: usize) -> Result<Vec<Recorded>, Error> {
+        let along = |(around, expected): (&Around, _)| {
+            let mut recorded = Recorded::default();
+            recorded.0[axis] = around.pair(expected)?.map(Around::recorded);
+            Ok(recorded)
+        };
+        if self.step().is_none() { Ok(Vec::new()) } else { self.around(filters).into_iter().map(along).collect() }
+    }
+
+    /// As [`recorded_of`](Self::recorded_of), of `filters` filters around an array: see [`sides`](Self::sides).
+    ///
+    /// # Errors
+    /// `option`.
+    pub(super) fn recorded_around(&self, filters: usize) -> Result<Vec<Recorded>, Error> {
+        if self.step().is_none() {
+            return Ok(Vec::new());
+        }
+        let mut recorded = Recorded::default();
+        for (d, both) in recorded.0.iter_mut().enumerate() {
+            let of_dimension = match &self.boundary {
+                Around::Each(each) => each.get(d),
+                one => Some(one),
+            };
+            if let Some(around) = of_dimension {
+                *both = around.pair(OF_PAIR)?.map(Around::recorded);
+            }
+        }
+        Ok(vec![recorded; filters])
+    }
+
+    /// A number that a step computes among the ghost values, if there is one.
+    pub(super) fn step(&self) -> Option<&StoredArray> {
+        self.boundary.first_recorded()
     }
 
     /// The boundaries around an array, with constants rounded once; `dimensions` are how many the array and the
@@ -235,6 +299,7 @@ impl std::fmt::Display for Around {
                 let word = WORDS.iter().find(|(_, of)| of.same(*boundary)).map_or("", |(word, _)| word);
                 write!(f, "'{word}'")
             }
+            Around::Recorded(_) => f.write_str("a number of a step"),
             Around::Each(each) => {
                 let texts: Vec<_> = each.iter().map(ToString::to_string).collect();
                 write!(f, "{{{}}}", texts.join(", "))
@@ -301,16 +366,46 @@ pub(super) fn is_shape(text: &str) -> bool {
     SHAPES.iter().any(|(word, _)| word.eq_ignore_ascii_case(text))
 }
 
-/// A real scalar of any numeric class or a logical one; `None` for anything else.
-pub(super) fn real_scalar(value: &Argument) -> Option<f64> {
-    value.scalar().filter(|_| value.is_real_number() || value.class() == Class::Logical)
+/// A real scalar of any numeric class or a logical one, also of an array that is held; `None` for anything else.
+pub(super) fn real_scalar(value: &Argument) -> Option<Scalar> {
+    let held = StoredArray::of(value).ok().flatten().filter(|held| held.len() == 1);
+    match held {
+        Some(held) if held.home.step().is_some() => Some(Scalar::Recorded(Box::new(held))),
+        Some(held) => Some(Scalar::Known(*arrays::gathered(&held).ok()?.first()?)),
+        None => {
+            let number = value.scalar().filter(|_| value.is_real_number() || value.class() == Class::Logical);
+            number.map(Scalar::Known)
+        }
+    }
+}
+
+impl Recorded {
+    /// The ghost values around an array: of these sides, and the numbers, where an engine computes.
+    pub(super) fn ghosts<T: Number>(
+        &self,
+        sides: Sides<T>,
+        engine: &Engines,
+        watch: &Watch,
+    ) -> Result<Ghosts<T>, stencil::Error> {
+        let mut ghosts = Ghosts::from(sides);
+        // One number at several ends stays one.
+        let mut known: Vec<(&StoredArray, Arc<Array<T>>)> = Vec::new();
+        for (to, from) in ghosts.numbers.iter_mut().flatten().zip(self.0.iter().flatten()) {
+            let Some(from) = from else { continue };
+            let found = known.iter().find(|(other, _)| from.shares(other)).map(|(_, number)| Arc::clone(number));
+            let number = found.map_or_else(|| T::of(&from.numbers, engine, watch), Ok)?;
+            known.push((from, Arc::clone(&number)));
+            *to = Some(number);
+        }
+        Ok(ghosts)
+    }
 }
 
 impl Around {
     /// One boundary, or a cell of them, at most two deep.
     fn new(name: &str, value: &Argument) -> Result<Around, Error> {
         if !value.is_cell() {
-            return boundary(name, value).map(Around::One);
+            return boundary(name, value);
         }
         let cells = value.cells().filter(|cells| !cells.is_empty()).ok_or_else(|| {
             options::bad(format!(
@@ -325,28 +420,47 @@ impl Around {
     fn without_numbers(self) -> Around {
         match self {
             Around::One(Boundary::Constant(_)) => Around::One(Boundary::default()),
-            Around::One(boundary) => Around::One(boundary),
             Around::Each(each) => Around::Each(each.into_iter().map(Around::without_numbers).collect()),
+            one => one,
+        }
+    }
+
+    /// One that a step computes, if there is one.
+    fn first_recorded(&self) -> Option<&StoredArray> {
+        match self {
+            Around::One(_) => None,
+            Around::Recorded(number) => Some(number),
+            Around::Each(each) => each.iter().find_map(Around::first_recorded),
+        }
+    }
+
+    /// The number, where a step computes it.
+    fn recorded(&self) -> Option<Box<StoredArray>> {
+        if let Around::Recorded(number) = self { Some(number.clone()) } else { None }
+    }
+
+    /// What is at both ends of a dimension, neither of which is a cell; `expected` says what a cell may be there.
+    fn pair(&self, expected: &str) -> Result<[&Around; 2], Error> {
+        let Around::Each(each) = self else { return Ok([self, self]) };
+        let has_cells = each.iter().any(|one| matches!(one, Around::Each(_)));
+        match &each[..] {
+            [low, high] if !has_cells => Ok([low, high]),
+            _ => Err(options::bad(format!(
+                "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, {}, or {expected}.",
+                each.len(),
+                if has_cells { " with cells in it" } else { "" },
+                options::quoted(&WORDS)
+            ))),
         }
     }
 
     /// The boundaries at both ends of a dimension; `expected` says what a cell may be there.
     fn ends<T: Real>(&self, expected: &str) -> Result<Ends<T>, Error> {
-        let both = match self {
-            Around::One(both) => return Ok(rounded(*both).into()),
-            Around::Each(each) => match each[..] {
-                [Around::One(low), Around::One(high)] => [low, high],
-                _ => {
-                    return Err(options::bad(format!(
-                        "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, {}, or {expected}.",
-                        each.len(),
-                        if each.iter().all(|one| matches!(one, Around::One(_))) { "" } else { " with cells in it" },
-                        options::quoted(&WORDS)
-                    )));
-                }
-            },
-        };
-        let [low, high] = both.map(rounded);
+        let [low, high] = self.pair(expected)?.map(|end| match end {
+            Around::One(boundary) => rounded(*boundary),
+            // What is computed has no value yet.
+            Around::Recorded(_) | Around::Each(_) => Boundary::Constant(T::default()),
+        });
         Ends::new(low, high).ok_or_else(|| {
             options::bad(
                 "Bad value for 'Boundary': got 'circular' for one end alone; a dimension goes round at both ends or at \
@@ -369,14 +483,18 @@ fn rounded<T: Real>(boundary: Boundary<f64>) -> Boundary<T> {
 }
 
 /// A real scalar of any numeric class, or one of the words.
-fn boundary(name: &str, value: &Argument) -> Result<Boundary<f64>, Error> {
+fn boundary(name: &str, value: &Argument) -> Result<Around, Error> {
     let Some(text) = value.text() else {
-        return real_scalar(value).map(Boundary::Constant).ok_or_else(|| {
+        let around = real_scalar(value).map(|number| match number {
+            Scalar::Known(number) => Around::One(Boundary::Constant(number)),
+            Scalar::Recorded(number) => Around::Recorded(number),
+        });
+        return around.ok_or_else(|| {
             let words = options::quoted(&WORDS);
             options::bad(format!("Bad value for '{name}': got {value}, expected a real scalar or {words}."))
         });
     };
-    options::choice_of_text(name, text, &WORDS).map_err(|error| {
+    options::choice_of_text(name, text, &WORDS).map(Around::One).map_err(|error| {
         let other = OTHER_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
         let advice = other.map(|(word, ours)| format!(" What other tools call '{word}' is {ours}."));
         let text = error.text.replace(", expected ", ", expected a real scalar or ");

@@ -1,5 +1,7 @@
 //! Outputs of another size than their input: what `'Shape'` asks for.
 
+use std::sync::Arc;
+
 use crate::mex::{Error, Truth};
 use crate::pieces;
 use crate::stencil::{
@@ -57,12 +59,36 @@ pub(super) fn trimmed(mut dims: Vec<usize>) -> Vec<usize> {
     dims
 }
 
+/// The dimensions of `states` arrays of these dimensions, one behind the other along one dimension more: columns go
+/// along the second.
+///
+/// # Errors
+/// `outOfMemory` where there can be no such array.
+pub(super) fn stacked(dims: &[usize], states: usize) -> Result<Vec<usize>, Error> {
+    let own = if dims.len() == 2 && dims[1] == 1 { &dims[..1] } else { dims };
+    let all = [own, &[states]].concat();
+    check_fits(&all)?;
+    Ok(trimmed(all))
+}
+
+/// Ghost values: those of an array's sides, but for numbers that a step computes, at both ends of each dimension.
+pub(super) struct Ghosts<T: Real> {
+    pub(super) sides: Sides<T>,
+    pub(super) numbers: [[Option<Arc<Array<T>>>; 2]; 3],
+}
+
+impl<T: Real> From<Sides<T>> for Ghosts<T> {
+    fn from(sides: Sides<T>) -> Ghosts<T> {
+        Ghosts { sides, numbers: Default::default() }
+    }
+}
+
 /// Computes the outputs of a window, where the samples are. `pass` computes an output for each sample of an array of
 /// some size, with any boundary.
 pub(super) fn compute<T: Real>(
     engine: &(dyn Engine + 'static),
     window: &Window,
-    sides: Sides<T>,
+    ghosts: &Ghosts<T>,
     (from, to): (Source<T>, Target<T>),
     watch: &Watch,
     pass: impl Fn([usize; 3], Source<T>, Target<T>) -> Result<(), stencil::Error>,
@@ -75,22 +101,24 @@ where
     }
     match (from, to) {
         (Source::Host(from), Target::Host(to)) => {
-            pieces::run((window, engine.piece()), sides, from, to, watch, |size, from, to| {
+            pieces::run((window, engine.piece()), ghosts.sides, from, to, watch, |size, from, to| {
                 pass(size, from.into(), to.into())
             })
         }
         (Source::Array(from), Target::Array(to)) => {
             let mark = watch.mark();
             let enlarged = match window.shape() {
-                Shape::Full => Some(Enlarged::new(engine, window, sides, from, watch)?),
-                Shape::Same | Shape::Valid => None,
+                Shape::Valid => None,
+                Shape::Full | Shape::Same => Some(Enlarged::new(engine, window, ghosts, from, watch)?),
             };
             let (size, samples) =
                 enlarged.as_ref().map_or((window.input(), from), |enlarged| (enlarged.size, &enlarged.samples));
+            let (margin, first) = (if enlarged.is_some() { window.others() } else { [0; 3] }, window.first_sample());
+            let start = [0, 1, 2].map(|d| margin[d].wrapping_add_signed(first[d]) + window.before()[d]);
             let mut results = Compute::<T>::array(engine, samples.len())?;
             pass(size, samples.into(), Target::Array(&mut results))?;
             drop(enlarged);
-            let inside = section(size, window.before(), window.size().unwrap_or_default());
+            let inside = section(size, start, window.size().unwrap_or_default());
             let written = to.len();
             engine.pick(&results, &inside, Target::Array(to), watch)?;
             // Of all that was computed and copied, only the outputs count.
@@ -151,6 +179,37 @@ where
     Ok(())
 }
 
+/// One number at an end: known, or one that a step computes.
+enum Ghost<T> {
+    Constant(T),
+    Number(Arc<Array<T>>),
+}
+
+impl<T: Real> Ghost<T>
+where
+    dyn Engine: Compute<T> + Arithmetic<T>,
+{
+    fn same(&self, other: &Ghost<T>) -> bool {
+        match (self, other) {
+            (Ghost::Constant(a), Ghost::Constant(b)) => Boundary::Constant(*a).same(Boundary::Constant(*b)),
+            (Ghost::Number(a), Ghost::Number(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+
+    /// Every element is this number.
+    fn fill(&self, engine: &(dyn Engine + 'static), to: &mut Array<T>, watch: &Watch) -> Result<(), stencil::Error> {
+        match self {
+            Ghost::Constant(value) => engine.fill(*value, to, watch),
+            Ghost::Number(number) => {
+                let mut same = Section { start: 0, size: [1; RANK], steps: [0; RANK] };
+                same.size[0] = to.len();
+                engine.pick(number, &Places::Section(same), Target::Array(to), watch)
+            }
+        }
+    }
+}
+
 /// An array with ghost values around it, where the engine has it: as far as the filter reaches from outputs that lie as
 /// far outside as it reaches.
 struct Enlarged<T> {
@@ -165,20 +224,23 @@ where
     fn new(
         engine: &(dyn Engine + 'static),
         window: &Window,
-        sides: Sides<T>,
+        Ghosts { sides, numbers }: &Ghosts<T>,
         from: &Array<T>,
         watch: &Watch,
     ) -> Result<Enlarged<T>, stencil::Error> {
         let (input, margin) = (window.input(), window.others());
         let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
         let mut samples = Compute::<T>::array(engine, size.iter().product())?;
-        // One constant on all sides is filled in by one launch.
-        let mut ends = (0..3).filter(|&d| margin[d] > 0).flat_map(|d| sides[d].both());
-        let everywhere = match ends.next() {
-            Some(Boundary::Constant(value)) if ends.all(|end| end.same(Boundary::Constant(value))) => Some(value),
+        // One number on all sides is filled in by one launch.
+        let ghost = |(number, end): (&Option<Arc<Array<T>>>, Boundary<T>)| match (number, end) {
+            (Some(number), _) => Some(Ghost::Number(Arc::clone(number))),
+            (None, Boundary::Constant(value)) => Some(Ghost::Constant(value)),
             _ => None,
         };
-        everywhere.map_or(Ok(()), |value| engine.fill(value, &mut samples, watch))?;
+        let of = |d: usize| numbers[d].iter().zip(sides[d].both()).map(ghost);
+        let mut ends = (0..3).filter(|&d| margin[d] > 0).flat_map(of);
+        let everywhere = ends.next().flatten().filter(|first| ends.all(|end| end.is_some_and(|end| end.same(first))));
+        everywhere.as_ref().map_or(Ok(()), |ghost| ghost.fill(engine, &mut samples, watch))?;
         engine.put(Source::Array(from), &section(size, margin, input), &mut samples, watch)?;
         if everywhere.is_some() {
             return Ok(Enlarged { samples, size });
@@ -197,7 +259,11 @@ where
                 for ghost in (0..margin[d]).chain(margin[d] + input[d]..size[d]) {
                     match sides[d].sample_at(ghost as isize - margin[d] as isize, input[d]) {
                         Ok(at) => engine.pick(&samples, &plane(margin[d] + at), Target::Array(&mut copy), watch)?,
-                        Err(constant) => engine.fill(constant, &mut copy, watch)?,
+                        Err(constant) => {
+                            let number = numbers[d][usize::from(ghost >= margin[d])].clone();
+                            let ghost = number.map_or(Ghost::Constant(constant), Ghost::Number);
+                            ghost.fill(engine, &mut copy, watch)?;
+                        }
                     }
                     engine.put(Source::Array(&copy), &plane(ghost), &mut samples, watch)?;
                 }
@@ -240,5 +306,19 @@ mod tests {
         assert_eq!(size([1 << 40, 1 << 20, 1]).unwrap_err().kind, "outOfMemory");
         assert_eq!(trimmed(vec![2, 1, 1]), [2, 1]);
         assert_eq!(trimmed(vec![2, 1, 3]), [2, 1, 3]);
+    }
+
+    #[test]
+    fn states_lie_behind_the_array() {
+        assert_eq!(stacked(&[7, 1], 4).unwrap(), [7, 4]);
+        assert_eq!(stacked(&[1, 7], 4).unwrap(), [1, 7, 4]);
+        assert_eq!(stacked(&[1, 1], 4).unwrap(), [1, 4]);
+        assert_eq!(stacked(&[3, 5], 4).unwrap(), [3, 5, 4]);
+        assert_eq!(stacked(&[3, 5, 2], 4).unwrap(), [3, 5, 2, 4]);
+        assert_eq!(stacked(&[3, 5], 1).unwrap(), [3, 5]);
+        assert_eq!(stacked(&[7, 1], 1).unwrap(), [7, 1]);
+        assert_eq!(stacked(&[3, 5], 0).unwrap(), [3, 5, 0]);
+        assert_eq!(stacked(&[0, 1 << 40], 1 << 40).unwrap(), [0, 1 << 40, 1 << 40]);
+        assert_eq!(stacked(&[1 << 29, 1], 1 << 32).unwrap_err().kind, "outOfMemory");
     }
 }

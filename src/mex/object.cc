@@ -168,8 +168,12 @@ public:
     // Not `isinteger': functions of the host that are told so look which of their own integer
     // classes it is, and end the session. isinteger.m of the type says so.
 
-    dim_vector dims() const override { return m_dims; }
-
+    // The library knows better where it has given no size: it has an error for that.
+    dim_vector dims() const override {
+        if (m_dims(0) < 0) ask("size", octave_value_list(self()));
+        return m_dims;
+    }
+    bool is_one() const { return m_dims.numel() == 1; }
     std::size_t byte_size() const override {
         const std::size_t bytes = m_class == "double" ? 8 : m_class == "single" ? 4 : m_class == "logical" ? 1 : 0;
         // The bits stand in the name of an integer class.
@@ -249,23 +253,14 @@ public:
     octave_value full_value() const override { return self(); }
 
     octave_value as_double() const override { return converted("double"); }
-
     octave_value as_single() const override { return converted("single"); }
-
     octave_value as_int8() const override { return converted("int8"); }
-
     octave_value as_int16() const override { return converted("int16"); }
-
     octave_value as_int32() const override { return converted("int32"); }
-
     octave_value as_uint8() const override { return converted("uint8"); }
-
     octave_value as_uint16() const override { return converted("uint16"); }
-
     octave_value as_uint32() const override { return converted("uint32"); }
-
     octave_value as_int64() const override { return converted("int64"); }
-
     octave_value as_uint64() const override { return converted("uint64"); }
 
     octave_value map(unary_mapper_t function) const override {
@@ -432,10 +427,15 @@ constexpr BinaryOperator BINARY[] = {
     {octave_value::op_pow, "power", false, SCALARS, "^", "gather (u) ^ k, or for elementwise powers .^"},
 };
 
+bool is_one(const octave_base_value& operand) {
+    const device_array* own = own_array(value_of(operand));
+    return own ? own->is_one() : operand.numel() == 1;
+}
+
 template <std::size_t which>
 octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     constexpr BinaryOperator OPERATOR = BINARY[which];
-    const bool ahead = a.numel() == 1, behind = b.numel() == 1;
+    const bool ahead = is_one(a), behind = is_one(b);
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) ||
                          (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);

@@ -33,6 +33,12 @@ pub enum Error {
     /// What cannot be recorded for a program; the text says what, and what to do.
     #[error("{0}")]
     Trace(String),
+    /// The number that would end a run of steps is NaN after so many of them.
+    #[error(
+        "'Until' gives NaN after step {0}, which is neither true nor false: the states have become NaN, or 0 is divided by 0. \
+         'Record' shows what they come to; any (isnan (u(:))) | ... ends the run there."
+    )]
+    Until(usize),
     /// A fault of this library's own.
     #[error("{0}")]
     Internal(String),

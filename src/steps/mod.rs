@@ -9,6 +9,7 @@
 //! the same bits.
 
 mod record;
+mod recording;
 mod run;
 mod single;
 
@@ -16,7 +17,8 @@ use std::sync::Arc;
 
 use crate::stencil::program::{Filtering, Numbers};
 use crate::stencil::{Arithmetic, Array, Compute, Convolution, Derivative, Engine, Real};
-pub use record::{Recorder, Recording};
+pub use record::Recorder;
+pub use recording::Recording;
 pub use run::{Ran, Run, Shape, Step};
 
 /// A class that engines compute in, as programs see it.

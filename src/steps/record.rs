@@ -1,183 +1,16 @@
 //! The engine that records: its arrays are results of a program.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::Number;
-use crate::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
+use super::recording::{Content, Recorded, Recording, stranger};
+use crate::stencil::program::{Filtering, Node, Operation, Term, Value};
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Held, Indices,
-    Operand, Order, Places, Reduction, Scan, Shift, Source, Stencil, Target, Unary,
+    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
+    Order, Places, Reduction, Scan, Shift, Source, Stencil, Target, Unary,
 };
 use crate::watch::Watch;
-
-/// A program under construction.
-#[derive(Debug, Default)]
-struct Tape {
-    program: Program,
-    /// The arrays from outside that it uses, in the order of its inputs; `None` for the arguments of a step.
-    known: Vec<Option<Numbers>>,
-    /// Which input each of them is, by its address.
-    addresses: Vec<(usize, Value)>,
-    /// What was refused first, whoever has caught the error.
-    refused: Option<String>,
-}
-
-/// A program under construction, of which arrays and recorders have a part each.
-#[derive(Debug, Clone, Default)]
-pub struct Recording(Arc<Mutex<Tape>>);
-
-/// What an array of a recorder is.
-#[derive(Debug)]
-enum Content {
-    /// It has not been written to.
-    Nothing,
-    /// A result of the program.
-    Value(Value),
-    /// Numbers that are known while it is recorded: no argument of the step is in them.
-    Known(Numbers),
-}
-
-/// An array of a recorder.
-#[derive(Debug)]
-struct Recorded {
-    recording: Recording,
-    content: Content,
-}
-
-impl Held for Recorded {
-    fn place(&self) -> String {
-        "a step that is being recorded".into()
-    }
-}
-
-impl Recording {
-    /// Of a program without operations.
-    pub fn new() -> Recording {
-        Recording::default()
-    }
-
-    fn tape(&self) -> MutexGuard<'_, Tape> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// An argument of the step.
-    pub fn argument(&self, single: bool, len: usize) -> Numbers {
-        let mut tape = self.tape();
-        let value = tape.program.input(single, len);
-        tape.known.push(None);
-        drop(tape);
-        if single { self.of_value::<f32>(value, len) } else { self.of_value::<f64>(value, len) }
-    }
-
-    fn of_value<T: Number>(&self, value: Value, len: usize) -> Numbers {
-        T::numbers(Arc::new(self.array(Content::Value(value), len)))
-    }
-
-    fn array<T>(&self, content: Content, len: usize) -> Array<T> {
-        Array::new(Recorded { recording: self.clone(), content }, len)
-    }
-
-    /// Numbers that are known, as an array of the recorder.
-    pub fn of_known(&self, numbers: Numbers) -> Numbers {
-        let len = numbers.len();
-        match numbers.is_single() {
-            true => f32::numbers(Arc::new(self.array(Content::Known(numbers), len))),
-            false => f64::numbers(Arc::new(self.array(Content::Known(numbers), len))),
-        }
-    }
-
-    /// Which result of the program an array is; one that is known becomes an input.
-    ///
-    /// # Errors
-    /// [`Error::Trace`] for an array of another recording.
-    pub fn value(&self, numbers: &Numbers) -> Result<Value, Error> {
-        match numbers {
-            Numbers::Double(array) => self.value_of(array),
-            Numbers::Single(array) => self.value_of(array),
-        }
-    }
-
-    /// A result in the other class of numbers.
-    pub fn converted(&self, value: Value) -> Value {
-        let mut tape = self.tape();
-        let Node { single, len, .. } = *tape.program.node(value);
-        tape.program.append(Node { operation: Operation::Convert(value), single: !single, len })
-    }
-
-    fn value_of<T: Number>(&self, array: &Array<T>) -> Result<Value, Error> {
-        match self.content(array)? {
-            Content::Value(value) => Ok(*value),
-            Content::Known(numbers) => Ok(self.input_of(numbers)),
-            // An array without elements is complete without being written to.
-            Content::Nothing if array.is_empty() => Ok(self.of_nothing::<T>()),
-            Content::Nothing => Err(Error::Internal("An array that is recorded before it is written.".into())),
-        }
-    }
-
-    fn of_nothing<T: Number>(&self) -> Value {
-        let operation = Operation::Fill(0.0);
-        self.tape().program.append(Node { operation, single: T::SINGLE, len: 0 })
-    }
-
-    fn content<'a, T>(&self, array: &'a Array<T>) -> Result<&'a Content, Error> {
-        let held: &Recorded = array.held().map_err(|_| stranger())?;
-        if Arc::ptr_eq(&held.recording.0, &self.0) { Ok(&held.content) } else { Err(stranger()) }
-    }
-
-    /// The input that known numbers are.
-    fn input_of(&self, numbers: &Numbers) -> Value {
-        let address = match numbers {
-            Numbers::Double(array) => Arc::as_ptr(array).addr(),
-            Numbers::Single(array) => Arc::as_ptr(array).addr(),
-        };
-        let mut tape = self.tape();
-        // It lives as long as the tape does, so its address is its own.
-        if let Some((_, value)) = tape.addresses.iter().find(|(known, _)| *known == address) {
-            return *value;
-        }
-        let value = tape.program.input(numbers.is_single(), numbers.len());
-        tape.known.push(Some(numbers.clone()));
-        tape.addresses.push((address, value));
-        value
-    }
-
-    /// The program as it is now, with the arrays from outside: `None` for the arguments. The recording is empty then.
-    ///
-    /// # Errors
-    /// [`Error::Trace`] where something was refused: a step that has caught that error would do another thing than the plain
-    /// loop.
-    pub fn finish(&self) -> Result<(Program, Vec<Option<Numbers>>), Error> {
-        let tape = std::mem::take(&mut *self.tape());
-        tape.refused.map_or(Ok((tape.program, tape.known)), |text| Err(Error::Trace(text)))
-    }
-
-    fn refused(&self, text: String) -> Error {
-        self.tape().refused.get_or_insert(text.clone());
-        Error::Trace(text)
-    }
-
-    /// The error of what needs values.
-    pub fn asks_for_values(&self, what: &str) -> Error {
-        self.refused(format!(
-            "{what} asks for values, and a step that is being recorded has none yet. Leave it out of the step; choose by \
-             merge or by a product with a comparison instead of if, and have values handed out with 'Record'."
-        ))
-    }
-
-    /// The error of what no step does.
-    fn cannot(&self, what: &str) -> Error {
-        self.refused(format!("{what} cannot be a part of a step: do it outside, with what the step returns."))
-    }
-}
-
-fn stranger() -> Error {
-    Error::Trace(
-        "An array of a step that was recorded before, or of another one, is used in this one: a step may only use its \
-         arguments, what it makes of them, and arrays from outside."
-            .into(),
-    )
-}
 
 /// An engine that records what it is asked for; what needs no argument of the step is computed by another one at once.
 pub struct Recorder {
@@ -200,7 +33,14 @@ impl Recorder {
     fn known<'a, T: Number>(&self, array: &'a Array<T>) -> Result<Option<&'a Array<T>>, Error> {
         match self.recording.content(array)? {
             Content::Known(numbers) => Ok(T::of_numbers(numbers).map(|array| &**array)),
-            Content::Value(_) | Content::Nothing => Ok(None),
+            Content::Value(_) | Content::Picked { .. } | Content::Nothing => Ok(None),
+        }
+    }
+
+    fn term<T: Number>(&self, operand: &Operand<T>) -> Result<Term, Error> {
+        match operand {
+            Operand::Scalar(number) => Ok(Term::Number(number.to_f64())),
+            Operand::Array(array) => self.recording.value_of(array).map(Term::Value),
         }
     }
 
@@ -214,6 +54,38 @@ impl Recorder {
         let node = Node { operation, single: T::SINGLE, len: to.len() };
         let value = self.recording.tape().program.append(node);
         self.set(to, Content::Value(value))
+    }
+
+    /// What an array is to an operation on elements, and the mask that has picked them.
+    fn element<T: Number>(&self, array: &Array<T>) -> Result<(Value, Option<Value>), Error> {
+        match self.recording.content(array)? {
+            Content::Picked { of, mask } => Ok((*of, Some(*mask))),
+            _ => Ok((self.recording.value_of(array)?, None)),
+        }
+    }
+
+    /// What `to` becomes by an operation on elements, which this mask has picked.
+    fn record_by_mask<T: Number>(
+        &self,
+        to: &mut Array<T>,
+        operation: Operation,
+        mask: Option<Value>,
+    ) -> Result<(), Error> {
+        self.record(to, operation)?;
+        let Some(mask) = mask else { return Ok(()) };
+        let of = self.recording.value_of(to)?;
+        self.set(to, Content::Picked { of, mask })
+    }
+
+    /// [`record_by_mask`](Self::record_by_mask), of one operand.
+    fn record_each<T: Number, O: Number>(
+        &self,
+        from: &Array<O>,
+        to: &mut Array<T>,
+        operation: impl FnOnce(Value) -> Operation,
+    ) -> Result<(), Error> {
+        let (of, mask) = self.element(from)?;
+        self.record_by_mask(to, operation(of), mask)
     }
 
     /// What `to` becomes, computed now.
@@ -287,6 +159,7 @@ impl<T: Number> Compute<T> for Recorder {
                     Content::Nothing => Content::Nothing,
                     Content::Value(value) => Content::Value(*value),
                     Content::Known(numbers) => Content::Known(numbers.clone()),
+                    Content::Picked { of, mask } => Content::Picked { of: *of, mask: *mask },
                 };
                 self.set(to, content)
             }
@@ -312,7 +185,7 @@ where
     fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         match self.known(from)? {
             Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).unary(op, from, to, watch)),
-            None => self.record(to, Operation::Each(op, self.recording.value_of(from)?)),
+            None => self.record_each(from, to, |of| Operation::Each(op, of)),
         }
     }
 
@@ -334,12 +207,23 @@ where
         if let [Some(a), Some(b)] = known {
             return self.compute(to, |engine, to| T::arithmetic(engine).binary(op, [a, b], expansion, to, watch));
         }
-        let term = |operand: &Operand<T>| match operand {
-            Operand::Scalar(number) => Ok(Term::Number(number.to_f64())),
-            Operand::Array(array) => self.recording.value_of(array).map(Term::Value),
-        };
-        let terms = [term(&operands[0])?, term(&operands[1])?];
-        self.record(to, Operation::Pair(op, terms, *expansion))
+        let (mut terms, mut masks) = ([Term::Number(0.0); 2], [None; 2]);
+        for (which, operand) in operands.iter().enumerate() {
+            (terms[which], masks[which]) = match operand {
+                Operand::Scalar(number) => (Term::Number(number.to_f64()), None),
+                Operand::Array(array) => {
+                    let (value, mask) = self.element(*array)?;
+                    (Term::Value(value), mask)
+                }
+            };
+        }
+        // Beside elements that a mask picks go others by the same mask, and one number.
+        let mask = masks[0].or(masks[1]);
+        let is_one = |operand: &Operand<T>| !matches!(operand, Operand::Array(array) if array.len() != 1);
+        if !operands.iter().zip(masks).all(|(operand, own)| own == mask || own.is_none() && is_one(operand)) {
+            return Err(self.recording.asks_how_many());
+        }
+        self.record_by_mask(to, Operation::Pair(op, terms, *expansion), mask)
     }
 
     fn advance(
@@ -348,20 +232,28 @@ where
         weight: T,
         source: Option<Operand<T>>,
         older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        self.advance_by(step, Operand::Scalar(weight), source, older, watch)
+    }
+
+    /// Here a source may have one element, too.
+    fn advance_by(
+        &self,
+        step: &Array<T>,
+        weight: Operand<T>,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
         _: &Watch,
     ) -> Result<(), Error> {
         let [step, before] = [self.recording.value_of(step)?, self.recording.value_of(older)?];
-        self.record(older, Operation::MultiplyAdd(weight.to_f64(), before, step))?;
+        self.record(older, Operation::MultiplyAdd(self.term(&weight)?, before, step))?;
         let Some(source) = source else { return Ok(()) };
-        let term = match source {
-            Operand::Scalar(number) => Term::Number(number.to_f64()),
-            Operand::Array(array) => Term::Value(self.recording.value_of(array)?),
-        };
-        let len = older.len();
-        let plain =
-            Expansion::new([&[len], &[len]]).ok_or_else(|| Error::Internal("Arrays of one length expand.".into()))?;
-        let sum = Operation::Pair(Binary::Add, [Term::Value(self.recording.value_of(older)?), term], plain);
-        self.record(older, sum)
+        let len = if let Operand::Array(array) = source { array.len() } else { 1 };
+        let expansion = Expansion::new([&[older.len()], &[len]])
+            .ok_or_else(|| Error::Internal("A source of another length.".into()))?;
+        let sum = [Term::Value(self.recording.value_of(older)?), self.term(&source)?];
+        self.record(older, Operation::Pair(Binary::Add, sum, expansion))
     }
 
     fn reduce(
@@ -503,7 +395,7 @@ where
     fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         match self.known(from)? {
             Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).convert(from, to, watch)),
-            None => self.record(to, Operation::Convert(self.recording.value_of(from)?)),
+            None => self.record_each(from, to, Operation::Convert),
         }
     }
 }

@@ -24,9 +24,11 @@ pub struct Shape {
 pub struct Run {
     /// The most steps.
     pub steps: usize,
-    /// The steps that were done before, which count for the next two.
+    /// The steps that were done before, which count for the next three.
     pub before: usize,
-    /// States are kept each time that so many steps are over; 0 for the last ones alone.
+    /// The most steps of all runs: the end is asked for behind the last of them.
+    pub total: usize,
+    /// States are kept each time that so many steps are over, and at the end where that is asked for; 0 for none.
     pub every: usize,
     /// The end is asked for each time that so many steps are over; 1 at least.
     pub check: usize,
@@ -35,10 +37,11 @@ pub struct Run {
 }
 
 impl Run {
-    /// How many states are kept.
-    pub fn kept(&self) -> Option<usize> {
-        let until = |steps: usize| steps.checked_div(self.every);
-        until(self.before + self.steps).zip(until(self.before)).map(|(all, before)| all - before)
+    /// How many states are kept, at the most.
+    fn most_kept(&self, until: bool) -> usize {
+        let over = |steps: usize| steps.checked_div(self.every);
+        let all = over(self.before + self.steps).zip(over(self.before)).map(|(all, before)| all - before);
+        all.map_or(0, |all| all + usize::from(until))
     }
 }
 
@@ -49,6 +52,8 @@ pub struct Ran {
     pub states: Vec<Numbers>,
     /// Where states were kept on the way: each of them, its copies one behind the other.
     pub kept: Vec<Numbers>,
+    /// How many copies.
+    pub pages: usize,
     /// What was collected in each step, one behind the other.
     pub records: Vec<Numbers>,
     /// The steps that were done.
@@ -159,13 +164,12 @@ impl Step {
         self.check(&states, run)?;
         let nodes = self.program.nodes().len();
         let mut buffers = Buffers { results: vec![None; nodes], spare: Vec::new() };
-        let kept = run.kept().unwrap_or(0);
-        let of_states: Vec<_> =
-            self.outputs[..self.shape.states].iter().map(|value| self.program.node(*value)).collect();
-        let of_records = self.outputs[self.shape.states..][..self.shape.records].iter();
-        let mut on_the_way = Collections::new(engine, of_states, kept)?;
-        let of_records = of_records.map(|value| self.program.node(*value)).collect();
-        let mut records = Collections::new(engine, of_records, run.steps)?;
+        let until = self.shape.until;
+        let of = |outputs: &[Value]| outputs.iter().map(|value| self.program.node(*value)).collect::<Vec<_>>();
+        let kept = if run.every > 0 { of(&self.outputs[..self.shape.states]) } else { Vec::new() };
+        let mut on_the_way = Collections::new(engine, &kept, (run.most_kept(until), until))?;
+        let of_records = of(&self.outputs[self.shape.states..][..self.shape.records]);
+        let mut records = Collections::new(engine, &of_records, (run.steps, until))?;
         let (mut states, mut done, mut ended) = (states, 0, false);
         while done < run.steps && !ended {
             watch.check()?;
@@ -180,13 +184,13 @@ impl Step {
             let results = results.collect::<Result<Vec<_>, _>>()?;
             (0..nodes).for_each(|at| buffers.drop_result(Value(at)));
             let mark = watch.mark();
-            records.put(engine, done - 1, &results[self.shape.states..], watch)?;
+            records.put(engine, &results[self.shape.states..], watch)?;
             let all = run.before + done;
-            if run.every > 0 && all.is_multiple_of(run.every) {
-                on_the_way.put(engine, all / run.every - run.before / run.every - 1, &results, watch)?;
+            if until && (all.is_multiple_of(run.check) || all == run.total) {
+                ended = is_true(engine, results.last().ok_or_else(missing)?, all, watch)?;
             }
-            if self.shape.until && (all.is_multiple_of(run.check) || done == run.steps) {
-                ended = is_true(engine, results.last().ok_or_else(missing)?, watch)?;
+            if run.every > 0 && (all.is_multiple_of(run.every) || until && (ended || all == run.total)) {
+                on_the_way.put(engine, &results, watch)?;
             }
             watch.rewind(mark);
             watch.count(results.iter().map(Numbers::len).max().unwrap_or(0));
@@ -194,9 +198,9 @@ impl Step {
             states.extend(results.by_ref().take(self.shape.states));
             results.for_each(|result| buffers.give(result));
         }
-        let all = |collections: Collections| collections.0.into_iter().map(|(all, _)| all).collect();
-        let kept = if run.every > 0 { all(on_the_way) } else { Vec::new() };
-        Ok(Ran { states, kept, records: all(records), steps: done, ended })
+        let pages = on_the_way.count;
+        let (kept, records) = (on_the_way.all(engine, watch)?, records.all(engine, watch)?);
+        Ok(Ran { states, kept, pages, records, steps: done, ended })
     }
 
     /// The inputs of the program, as results.
@@ -270,56 +274,104 @@ fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Wa
         .collect()
 }
 
-/// Whether a number is no zero. This waits for it.
-fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, watch: &Watch) -> Result<bool, Error> {
-    fn value<T: Number>(engine: &(dyn Engine + 'static), of: &Array<T>, watch: &Watch) -> Result<bool, Error> {
-        let mut value = vec![T::default(); of.len()];
+/// Whether the number that ends a run is no zero after so many steps. This waits for it.
+///
+/// # Errors
+/// [`Error::Until`] for NaN.
+fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, steps: usize, watch: &Watch) -> Result<bool, Error> {
+    fn value<T: Number>(engine: &(dyn Engine + 'static), of: &Array<T>, watch: &Watch) -> Result<f64, Error> {
+        let mut value = [T::default()];
         T::compute(engine).copy(Source::Array(of), Target::Host(&mut value), watch)?;
-        Ok(value.iter().all(|value| *value != T::default()))
+        Ok(value[0].to_f64())
     }
-    match number {
-        Numbers::Double(number) => value(engine, number, watch),
-        Numbers::Single(number) => value(engine, number, watch),
+    let value = match number {
+        Numbers::Double(number) => value(engine, number, watch)?,
+        Numbers::Single(number) => value(engine, number, watch)?,
+    };
+    if value.is_nan() { Err(Error::Until(steps)) } else { Ok(value != 0.0) }
+}
+
+/// Results that are collected, one behind the other.
+struct Collections {
+    /// With the length of one result each.
+    arrays: Vec<(Numbers, usize)>,
+    /// How many results of each there are, there is room for, and there will be at the most.
+    count: usize,
+    room: usize,
+    most: usize,
+}
+
+/// So many elements have room from the beginning where nobody knows how many come.
+const AT_FIRST: usize = 1 << 16;
+
+impl Collections {
+    /// Room for results of these nodes: for so many at the most, of which `fewer` may come. Then there is more as they do.
+    fn new(engine: &(dyn Engine + 'static), of: &[&Node], (most, fewer): (usize, bool)) -> Result<Collections, Error> {
+        let longest = of.iter().map(|node| node.len).max().unwrap_or(0);
+        let first = if fewer { most.min((AT_FIRST / longest.max(1)).max(1)) } else { most };
+        let arrays = of.iter().map(|node| Ok((room_for(engine, node.single, node.len, first)?, node.len)));
+        Ok(Collections { arrays: arrays.collect::<Result<_, Error>>()?, count: 0, room: first, most })
+    }
+
+    /// Keeps one more result of each.
+    fn put(&mut self, engine: &(dyn Engine + 'static), results: &[Numbers], watch: &Watch) -> Result<(), Error> {
+        if self.count == self.room {
+            self.room = self.most.min(self.room.saturating_mul(2));
+            for (all, len) in &mut self.arrays {
+                let mut larger = room_for(engine, all.is_single(), *len, self.room)?;
+                put(engine, all, (0, all.len()), &mut larger, watch)?;
+                *all = larger;
+            }
+        }
+        for ((all, len), result) in self.arrays.iter_mut().zip(results) {
+            put(engine, result, (self.count * *len, *len), all, watch)?;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// All that have come.
+    fn all(self, engine: &(dyn Engine + 'static), watch: &Watch) -> Result<Vec<Numbers>, Error> {
+        fn first<T: Number>(
+            engine: &(dyn Engine + 'static),
+            all: &Array<T>,
+            len: usize,
+            watch: &Watch,
+        ) -> Result<Numbers, Error> {
+            let mut some: Array<T> = T::compute(engine).array(len)?;
+            T::arithmetic(engine).pick(all, &Places::run(0, len), Target::Array(&mut some), watch)?;
+            Ok(T::numbers(Arc::new(some)))
+        }
+        let (count, is_full) = (self.count, self.count == self.room);
+        let arrays = self.arrays.into_iter().map(|(all, len)| match &all {
+            _ if is_full => Ok(all),
+            _ if count * len == 0 => room(engine, all.is_single(), 0),
+            Numbers::Double(all) => first(engine, all, count * len, watch),
+            Numbers::Single(all) => first(engine, all, count * len, watch),
+        });
+        arrays.collect()
     }
 }
 
-/// Arrays that are collected, with the length of each.
-struct Collections(Vec<(Numbers, usize)>);
+/// Room for `count` arrays of `len` elements, one behind the other.
+fn room_for(engine: &(dyn Engine + 'static), single: bool, len: usize, count: usize) -> Result<Numbers, Error> {
+    let too_large = || Error::OutOfMemory("What is collected has more elements than can be counted.".into());
+    room(engine, single, len.checked_mul(count).ok_or_else(too_large)?)
+}
 
-impl Collections {
-    /// Room for `count` results of each of these nodes.
-    fn new(engine: &(dyn Engine + 'static), of: Vec<&Node>, count: usize) -> Result<Collections, Error> {
-        let too_large = || Error::OutOfMemory("What is collected has more elements than can be counted.".into());
-        let all = of.into_iter().map(|node| {
-            let len = node.len.checked_mul(count).ok_or_else(too_large)?;
-            Ok((room(engine, node.single, len)?, node.len))
-        });
-        all.collect::<Result<_, _>>().map(Collections)
-    }
-
-    /// Keeps the results number `at`.
-    fn put(
-        &mut self,
-        engine: &(dyn Engine + 'static),
-        at: usize,
-        results: &[Numbers],
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        fn put<T: Number>(
-            engine: &(dyn Engine + 'static),
-            (all, from): (&mut Numbers, &Array<T>),
-            (at, len): (usize, usize),
-            watch: &Watch,
-        ) -> Result<(), Error> {
-            T::arithmetic(engine).put(Source::Array(from), &Places::run(at * len, len), alone::<T>(all)?, watch)
-        }
-        for ((all, len), result) in self.0.iter_mut().zip(results) {
-            match result {
-                Numbers::Double(result) => put(engine, (all, result), (at, *len), watch)?,
-                Numbers::Single(result) => put(engine, (all, result), (at, *len), watch)?,
-            }
-        }
-        Ok(())
+/// Writes an array, `len` elements, to another one from a place on.
+fn put(
+    engine: &(dyn Engine + 'static),
+    from: &Numbers,
+    (start, len): (usize, usize),
+    to: &mut Numbers,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let places = Places::run(start, len);
+    match from {
+        _ if len == 0 => Ok(()),
+        Numbers::Double(from) => f64::arithmetic(engine).put(Source::Array(from), &places, alone::<f64>(to)?, watch),
+        Numbers::Single(from) => f32::arithmetic(engine).put(Source::Array(from), &places, alone::<f32>(to)?, watch),
     }
 }
 

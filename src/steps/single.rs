@@ -70,7 +70,11 @@ where
         Operation::Each(op, value) => arithmetic.unary(*op, of(value)?, to, watch),
         Operation::Convert(value) => arithmetic.convert(array::<T::Other>(results, *value)?, to, watch),
         Operation::MultiplyAdd(weight, _, addend) => {
-            arithmetic.advance(of(addend)?, T::from_f64(*weight), None, to, watch)
+            let weight = match weight {
+                Term::Number(number) => Operand::Scalar(T::from_f64(*number)),
+                Term::Value(number) => Operand::Array(&**of(number)?),
+            };
+            arithmetic.advance_by(of(addend)?, weight, None, to, watch)
         }
         Operation::Pair(op, terms, expansion) => {
             let operand = |term: &Term| -> Result<Operand<T>, Error> {

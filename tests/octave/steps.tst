@@ -120,6 +120,76 @@
 %! zero = DeviceArray (zeros (size (x)));
 %! check (@gradient_step, 7, zeros (size (x)), x, x, sum (r(:) .^ 2));
 
+%!function [u, p, t] = options_of_states (u, p, t, of, given)
+%!  ## Numbers and arrays of a step, and constants, wherever the functions take such.
+%!  F = [1 2 1; 2 -12 2; 1 3 2] / 16;
+%!  bound = {t, "circular", {t, {t, 2}}, {{"mirror", t}, "replicate"}}{of};
+%!  v = ConvolutionConstantMemory_CUDA (u, F, "Boundary", bound, "Previous", p, "Weight", -t, "Source", t / 7, "Iterations", 2);
+%!  w = StencilConstantMemory_CUDA (v, {[1 2 1] / 4, [1 2] / 3}, "Boundary", t, "Dim", [2 1], "Source", given);
+%!  w += StencilConstantMemory_CUDA (DeviceArray (given), [1 2 1] / 4, "Previous", u, "Weight", max (u(:)));
+%!  w += 0.01 * DerivativeConstantMemory_CUDA (u, 0.5, "Boundary", t) + ConvolutionConstantMemory_CUDA (u, F, t);
+%!  w += ConvolutionConstantMemory_CUDA (u, F(1:2,:), t, "full")(1:end-1,2:end-1);
+%!  [u, p, t] = deal (w / max (abs (w(:))), u, 0.9 * t);
+%!endfunction
+
+%!function said = message_of (f, varargin)
+%!  said = "no error";
+%!  try
+%!    DeviceArray.iterate (f, 2, varargin{:});
+%!  catch err
+%!    said = [err.identifier " " err.message];
+%!  end_try_catch
+%!endfunction
+
+%!test  # what a step computes as an option of the functions, with the bits of a number
+%! for of = 1:4
+%!   for given = {y, DeviceArray(y)}
+%!     check (@(u, p, t) options_of_states (u, p, t, of, given{1}), 3, x, y, 1.3);
+%!   endfor
+%!   check (@(u, p, t) options_of_states (u, p, t, of, single (y)), 3, single (x), single (y), 1.3);
+%! endfor
+%! check (@(u, t) deal (StencilConstantMemory_CUDA (u, [1 2 1], "Boundary", t) / 4, t), 2, x, NaN);
+%! ## One kernel for all numbers, which are those of each step.
+%! C = @ConvolutionConstantMemory_CUDA;
+%! f = @(u, a) C (u, ones (3) / 9, "Source", a);
+%! u = DeviceArray.iterate (f, 2, x, "States", 1, "Values", [3 5]);
+%! assert (u, gather (f (f (DeviceArray (x), 3), 5)));
+%! for image = {x > 0.5, uint8(x)}
+%!   said = message_of (@(u, t) deal (C (u, ones (3), "Boundary", t), t), image{1}, 1);
+%!   assert (! isempty (strfind (said, "ConvolutionConstantMemory:option")) && ! isempty (strfind (said, "double (N)")), said);
+%! endfor
+%! for f = {@(u, t) C(u, t * ones (3)), @(u, t) StencilConstantMemory_CUDA(u, [1 t 1]), @(u, t) DerivativeConstantMemory_CUDA(u, t)}
+%!   said = message_of (@(u, t) deal (f{1} (u, t), t), x, 1);
+%!   assert (! isempty (strfind (said, "s * C (u, F)")) && isempty (strfind (said, "gather")), said);
+%! endfor
+
+%!function [u, w, m] = by_masks (u, w, m)
+%!  u(u > 0.5) = 0.5;
+%!  w(u < 0.3) = u(u < 0.3);
+%!  k = w > 0.4;
+%!  w(k) += 1;
+%!  w(! k) = 2 * w(! k) .^ 2 - u(! k);
+%!  c = int8 (100 * u);
+%!  c(k) = u(k) * 300;
+%!  m(k) = u(k) - 0.5;
+%!  m(3) = u(3);
+%!  h = zeros (size (u), "like", u);
+%!  h(logical (floor (2 * w))) = -0;
+%!  u = u + h + double (c) .* m;
+%!endfunction
+
+%!test  # assignments by masks of the states
+%! check (@by_masks, 4, x, y, x > y);
+%! check (@by_masks, 4, single (x), y, x > y);
+%! check (@(u) subsasgn (u, substruct ("()", {isnan(u)}), 7), 2, [NaN -0; 0 Inf]);
+%! [~, info] = DeviceArray.iterate (@(u) subsasgn (u, substruct ("()", {u > 0.5}), 0.5), 2, x);
+%! assert (info.Kernels, 1);
+%! masked = {@(u) u + sum (u(u > 0.5)), @(u) u + numel (u(u > 0.5)), @(u) u(u > 0.5), @(u) u(u > 0.5) + u(u < 0.5), ...
+%!           @(u) subsasgn(u, substruct ("()", {u > 0.5}), u(u < 0.5)), @(u) subsasgn(u, substruct ("()", {u > 0.5}), [1 2])};
+%! for f = masked
+%!   assert (! isempty (strfind (refused_step (f{1}, x), "merge (mask, u, 0)")), "%s", func2str (f{1}));
+%! endfor
+
 %!test  # constant indices that name what is beside each element, and circshift, are parts of the kernel
 %! n = rows (x);
 %! m = columns (x);
@@ -205,6 +275,52 @@
 %! assert (class (step ([1 2 3], struct ("k", single ([1 2 3])))), "single");
 %! step = DeviceArray.compile (@(u, c) u .* c, [1 2 3], 0, "States", 1);
 %! assert (1 ./ step ([1 2 3], -0), [-Inf -Inf -Inf]);
+
+%!function x = told_anew (file, x)
+%!  fid = fopen (file, "a");
+%!  fputs (fid, "x");
+%!  fclose (fid);
+%!endfunction
+
+%!test  # what a recording is known by: classes inside, parts and signs of zeros, storage, order, and what handles have
+%! pairs = {{DeviceArray([1 2])}, {DeviceArray(int8 ([1 2]))}; {"a", {single(1)}}, {"a", {1}}; complex(0, 1), complex(-0, 1);
+%!          complex(1, 0), 1; sparse(1), 1; struct("a", 1, "b", 1), struct("b", 1, "a", 1); @(v) v + 1, @(v) v + 2};
+%! calls = tempname ();
+%! cleanup = onCleanup (@() unlink (calls));
+%! recorded = @() stat (calls).size;
+%! for i = 1:rows (pairs)
+%!   step = DeviceArray.compile (@(u, c) told_anew (calls, u), [1 2], pairs{i,1}, "States", 1);
+%!   [before, same] = deal (recorded (), pairs{i,1});
+%!   step ([1 2], same);
+%!   assert (recorded (), before);
+%!   step ([1 2], pairs{i,2});
+%!   assert (recorded () == before + 1, "%s", disp (pairs(i,:)));
+%! endfor
+%! step = DeviceArray.compile (@(u, c) told_anew (calls, u), [1 2], NaN, "States", 1);
+%! before = recorded ();
+%! step ([1 2], NaN);
+%! assert (recorded (), before);
+%! ## What is behind a handle may change.
+%! m = containers.Map ("k", 2);
+%! steps = {DeviceArray.compile(@(u, m) u * m("k"), [1 2], m, "States", 1), DeviceArray.compile(@(u) u * m("k"), [1 2])};
+%! m("k") = 5;
+%! assert ({steps{1}([1 2], m), steps{2}([1 2])}, {[5 10], [5 10]});
+%! ## Other numbers of constants.
+%! step = DeviceArray.compile (@(u, varargin) u + numel (varargin), [1 2]);
+%! assert ({step([1 2], 7, 7), step([1 2])}, {[3 4], [1 2]});
+
+%!test  # a compiled step outlives its functions, and is none in a file
+%! [status, said] = run_octave ({"step = DeviceArray.compile (@(u, a) u * a, 1:3, 2, 'States', 1);", "clear functions", ...
+%!                               "printf ('%g ', step (1:3, 2));"});
+%! assert (status == 0 && ! isempty (strfind (said, "2 4 6")), "%s", said);
+%! step = DeviceArray.compile (@(u, a) u * a, 1:3, 2, "States", 1);
+%! file = tempname ();
+%! cleanup = onCleanup (@() unlink (file));
+%! warning ("off", "all", "local");
+%! save ("-text", file, "step");
+%! clear step
+%! load (file);
+%! refused (@() step (1:3, 2), "deleted", "Compile it again with DeviceArray.compile");
 
 %!test  # options of other classes, functions of the host, and results that are missing
 %! [u, info] = DeviceArray.iterate (@(u) 2 * u, int8 (4), [1; 2], "Every", single (2), "Check", uint8 (3), "States", int16 (1));
@@ -306,6 +422,36 @@
 %! [~, info] = DeviceArray.iterate (f, 3, x, "Until", @(u) all (u(:) < 0));
 %! assert ({info.Reason, info.Steps}, {"steps", 3});
 
+%!test  # pages, columns and tests, however a run ends
+%! up = @(u) u + 1;
+%! for n = [100 25 1e12]
+%!   [S, info] = DeviceArray.iterate (up, n, 0, "Every", 10, "Until", @(u) u >= 25, "Check", 1);
+%!   assert ({S, info.Kept, info.Steps, info.Reason}, {[10 20 25], [10 20 25], 25, "until"});
+%! endfor
+%! [S, info] = DeviceArray.iterate (up, 15, 0, "Every", 10, "Until", @(u) u > 99);
+%! assert ({S, info.Kept, info.Reason}, {[10 15], [10 15], "steps"});
+%! [S, info] = DeviceArray.iterate (up, 30, 0, "Every", 10, "Until", @(u) u >= 20);
+%! assert ({S, info.Kept}, {[10 20], [10 20]});
+%! ## Without steps, and where the first one changes the class.
+%! [S, R, info] = DeviceArray.iterate (@(u) u / 2, 0, [64; 32; 16], "Every", 2, "Record", @(u) [u(1), u(2)]);
+%! assert ({size(S), size(R), size(info.Kept)}, {[3 0], [2 0], [1 0]});
+%! [u, R] = DeviceArray.iterate (@(u) u / 2, 0, [true; false], "Record", @(u) sum (u));
+%! assert ({u, size(R)}, {[true; false], [1 0]});
+%! for start = {[1 1], [true true]}
+%!   [S, R, info] = DeviceArray.iterate (@(u) u / 2, 40, start{1}, "Until", @(u) max (u) < 1, "Record", @max, "Every", 4);
+%!   assert ({info.Steps, info.Kept, size(S), R}, {10, [4 8 10], [1 2 3], 0.5 .^ (1:10)});
+%! endfor
+%! ## There is more room as more comes.
+%! n = 70000;
+%! [S, R, info] = DeviceArray.iterate (up, 1e12, [0; 0], "Until", @(u) u(1) >= n, "Record", @(u) u(2), "Every", 2, "Check", 1);
+%! assert ({info.Steps, R, S}, {n, 1:n, repmat(2:2:n, 2, 1)});
+%! refused (@() DeviceArray.iterate (up, 1e12, 0, "Record", up), "outOfMemory", "");
+%! ## As many states as there are.
+%! [c, o] = deal (num2cell (1:80), cell (1, 80));
+%! [o{:}] = DeviceArray.iterate (@(varargin) deal (varargin{[2:end, 1]}), 4, c{:}, "Every", 4);
+%! assert (o, num2cell ([5:80, 1:4]));
+%! refused (@() DeviceArray.iterate (up, 30, 0, "Until", @(u) u / 0 - u / 0), "until", "after step 10");
+
 %!function u = gathers (u)
 %!  u = u + sum (gather (u(:)));
 %!endfunction
@@ -343,6 +489,35 @@
 %! refused_step (@(u) DeviceArray.iterate (@(v) 2 * v, 2, u), x);
 %! refused_step (@(u) [u; u], x);
 %! assert (! isempty (strfind (refused_step (@(u) double (u) + disp (u), x), "A step cannot be recorded")));
+
+%!function u = prints (u)
+%!  printf ("%g", u);
+%!endfunction
+
+%!test  # messages say what was given, and a way out that a step has
+%! said = {@() DeviceArray.iterate(@(u) 2 * u, 10), "No state was given";
+%!         @() DeviceArray.iterate(@(u) 2 * u, 10, x, "abc"), "got 'abc'";
+%!         @() DeviceArray.iterate(@(u) 2 * u, 1 + 2i, x), "got 1+2i";
+%!         @() DeviceArray.iterate(@(u) 2 * u, {1}, x), "1x1 cell";
+%!         @() DeviceArray.iterate(@(u) 2 * u, 3, x, "Progress", NaN), "got NaN";
+%!         @() DeviceArray.iterate(@(u, a) a * u, 3, x, "States", 1, "Values", zeros (1, 0)), "1x0";
+%!         @() DeviceArray.iterate(@choose, 3, x, 5, true), "'States', 1";
+%!         @() DeviceArray.iterate(@(u) {u}, 3, x), "1x1 cell";
+%!         @() DeviceArray.iterate(@(u) u, 3, x, "Record", @(u) 1i), "1x1 complex double"};
+%! for i = 1:rows (said)
+%!   refused (said{i,1}, "", said{i,2});
+%! endfor
+%! step = DeviceArray.compile (@(u) 2 * u, 1:3);
+%! try
+%!   [a, b] = step (1:3);
+%! catch err
+%! end_try_catch
+%! assert ({err.identifier, err.message}, {"DeviceArray:option", "DeviceArray: 2 outputs were asked for, and the step gives 1."});
+%! for f = {@prints, @(u) u(sum (u(:))), @(u) u * u', @(u) u(u > 0.5)(1), @(u) magic (3)(u)}
+%!   said = refused_step (f{1}, x);
+%!   assert (isempty (regexp (said, "[gG]ather")), "%s", said);
+%! endfor
+%! assert (isempty (DeviceArray.iterate (@(u, a) u * a, 0, [], "States", 1, "Values", zeros (1, 0))));
 
 %!error id=DeviceArray:option DeviceArray.iterate (@react, -1, x, y)
 %!error id=DeviceArray:option DeviceArray.iterate (@react, 1.5, x, y)

@@ -2,8 +2,16 @@ function [held, given, place] = onDevice (states, others)
 %onDevice  The states as DeviceArrays, which of them were ordinary arrays, and
 %          the options by which an array lies where they do.
 
-  given = ~cellfun (@(x) isa (x, 'DeviceArray'), states);
-  arrays = [states(~given), others(cellfun (@(x) isa (x, 'DeviceArray'), others))];
+  given = true (size (states));
+  for i = 1:numel (states)
+    given(i) = ~isa (states{i}, 'DeviceArray');
+  end
+  arrays = states(~given);
+  for i = 1:numel (others)
+    if isempty (arrays) && isa (others{i}, 'DeviceArray')
+      arrays = others(i);
+    end
+  end
   if isempty (arrays)
     arrays = {DeviceArray(0)};
   end
@@ -13,5 +21,7 @@ function [held, given, place] = onDevice (states, others)
     place = [place, {'Device', where.Device}];
   end
   held = states;
-  held(given) = cellfun (@(x) DeviceArray (x, place{:}), states(given), 'UniformOutput', false);
+  for i = find (given)
+    held{i} = DeviceArray (states{i}, place{:});
+  end
 end

@@ -12,22 +12,32 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
     traced = cellfun (argument, states, 'UniformOutput', false);
     values = cell (1, size (asked.Values, 1));
     for i = 1:numel (values)
-      values{i} = argument (DeviceArray (asked.Values(i), place{:}));
+      % Without steps there is none.
+      one = zeros (1, 1, class (asked.Values));
+      if ~isempty (asked.Values)
+        one = asked.Values(i);
+      end
+      values{i} = argument (DeviceArray (one, place{:}));
     end
     results = cell (size (states));
     [results{:}] = f (traced{:}, values{:}, constants{:});
-    results = cellfun (@(x) arrayOf (x, place), results, 'UniformOutput', false);
     for i = 1:numel (results)
+      results{i} = arrayOf (results{i}, place, sprintf ('Result %d of the step', i));
       if ~isequal (size (results{i}), size (states{i}))
-        error ('DeviceArray:trace', 'State %d changes its size in a step, from %s to %s, and a step keeps sizes.', i, ...
-               sizeText (size (states{i})), sizeText (size (results{i})));
+        hint = '';
+        if asked.Guessed && i > 1
+          hint = sprintf (' The first %d arrays are taken for states; ''States'', %d says that fewer are.', numel (states), i - 1);
+        end
+        error ('DeviceArray:trace', 'State %d changes its size in a step, from %s to %s, and a step keeps sizes.%s', i, ...
+               sizeText (size (states{i})), sizeText (size (results{i})), hint);
       end
     end
     classes = cellfun (@underlyingType, results, 'UniformOutput', false);
     others = {};
-    for g = {asked.Record, asked.Until}
-      if ~isempty (g{1})
-        others{end+1} = arrayOf (g{1} (results{:}), place); %#ok<AGROW>
+    for name = {'Record', 'Until'}
+      g = asked.(name{1});
+      if ~isempty (g)
+        others{end+1} = arrayOf (g (results{:}), place, ['What ''' name{1} ''' gives']); %#ok<AGROW>
       end
     end
     if ~isempty (asked.Until) && numel (others{end}) ~= 1
@@ -47,9 +57,15 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
   end
 end
 
-function u = arrayOf (x, place)
+function u = arrayOf (x, place, what)
   u = x;
   if ~isa (x, 'DeviceArray')
+    if ~(isnumeric (x) || islogical (x)) || ~isreal (x) || issparse (x) || isa (x, 'int64') || isa (x, 'uint64')
+      kind = {'', 'complex ', 'sparse '};
+      kind = kind{1 + (~isreal (x) && isnumeric (x)) + 2 * issparse (x)};
+      error ('DeviceArray:trace', ['%s is %s %s%s, and expected are real numbers or truth values: a full array, integers of ' ...
+                                   'up to 32 bits.'], what, sizeText (size (x)), kind, class (x));
+    end
     u = DeviceArray (x, place{:});
   end
 end
@@ -60,11 +76,30 @@ function explain (caught, count)
     badOption (sprintf ('The step gives fewer results than there are states, which are %d: ''States'' says how many.', count));
   end
   kind = regexp (caught.identifier, '[^:]*$', 'match', 'once');
-  text = caught.message;
+  text = regexprep (caught.message, '^DeviceArray_CUDA: ', '');
   if ~isempty (regexp (text, 'assignment of ''(DeviceArray \(gather it first\)|object)'' to indexed', 'once'))
     kind = 'trace';
     text = ['A value of a step cannot be put into an ordinary array. Begin with zeros (..., ''like'', u), or join values ' ...
             'by [a, b].'];
+  end
+  wants = regexp (text, '''DeviceArray \(gather it first\)''|''object''|<object>|object type', 'match', 'once');
+  own_error = strncmp (caught.identifier, 'DeviceArray:', 12) && ~strcmp (kind, 'trace');
+  advice = [' A step has no values while it is recorded: leave this out of it, and have values handed out with ' ...
+            '''Record''.'];
+  if ~isempty (wants)
+    % A function of the host wants values.
+    kind = 'trace';
+    if ~isempty (regexp (text, 'operator', 'once'))
+      advice = '';
+    end
+    text = [strrep(text, wants, '''DeviceArray''') '.' advice];
+  elseif own_error && ~isempty (regexpi (text, 'gather', 'once'))
+    kind = 'trace';
+    other = regexp (text, ', or (for .*)\.$', 'tokens', 'once');
+    if ~isempty (other)
+      advice = [' In a step: ' other{1} '.'];
+    end
+    text = [regexprep(text, '(\. |: |; )[^.:;]*[gG]ather.*$', '.') advice];
   end
   if ~any (strcmp (kind, {'trace', 'unsupported'}))
     rethrow (caught);

@@ -2,7 +2,7 @@ function [arguments, asked] = stepOptions (f, inputs)
 %stepOptions  The arguments of a step, and the options behind them.
 
   if ~isa (f, 'function_handle')
-    badOption ('The step is a function, such as @react or @(u) 2 * u.');
+    badOption (sprintf ('The step is a function, such as @react or @(u) 2 * u, and got %s.', toldValue (f)));
   end
   at = find (cellfun (@ischar, inputs), 1);
   if isempty (at)
@@ -11,18 +11,24 @@ function [arguments, asked] = stepOptions (f, inputs)
   arguments = inputs(1:at-1);
   pairs = inputs(at:end);
   asked = struct ('States', [], 'Every', 0, 'Record', [], 'Values', [], 'Until', [], 'Check', 10, 'Progress', false);
-  if mod (numel (pairs), 2)
-    badOption ('Options are pairs of a name and a value.');
-  end
   names = fieldnames (asked);
   for i = 1:2:numel (pairs)
     found = find (strcmpi (pairs{i}, names));
     if isempty (found)
-      badOption (sprintf ('%s is no option; options are %s.', nameText (pairs{i}), strjoin (names', ', ')));
+      badOption (sprintf (['Expected the name of an option behind the arrays, and got %s; options are %s. A text that F takes ' ...
+                           'goes into a cell or a struct.'], toldValue (pairs{i}), strjoin (names', ', ')));
+    end
+    if i == numel (pairs)
+      badOption (sprintf ('The option ''%s'' has no value.', names{found}));
     end
     asked.(names{found}) = pairs{i+1};
   end
-  if isempty (asked.States)
+  if isempty (arguments)
+    badOption (['No state was given: the arrays that F steps stand behind it, DeviceArray.iterate (F, N, U, ...), ' ...
+                'DeviceArray.compile (F, U, ...).']);
+  end
+  asked.Guessed = isempty (asked.States);
+  if asked.Guessed
     try
       count = nargout (f);
     catch
@@ -32,40 +38,30 @@ function [arguments, asked] = stepOptions (f, inputs)
     if count < 0 || strncmp (func2str (f), '@', 1)
       count = numel (arguments);
     end
+    if count == 0
+      badOption (sprintf ('%s gives nothing, and a step gives the states that it takes.', func2str (f)));
+    end
     asked.States = min (count, numel (arguments));
   end
-  checkWhole ('States', asked.States, 1);
-  checkWhole ('Every', asked.Every, 0);
-  checkWhole ('Check', asked.Check, 1);
-  for name = {'States', 'Every', 'Check'}
-    asked.(name{1}) = double (asked.(name{1}));
+  least = struct ('States', 1, 'Every', 0, 'Check', 1);
+  for name = fieldnames (least)'
+    asked.(name{1}) = wholeNumber (['''' name{1} ''''], asked.(name{1}), least.(name{1}));
   end
   if asked.States > numel (arguments)
     badOption (sprintf ('%d states were asked for, and %d arguments given.', asked.States, numel (arguments)));
   end
-  if ~((islogical (asked.Progress) || isnumeric (asked.Progress)) && isscalar (asked.Progress))
-    badOption ('Bad value for ''Progress'': expected true or false.');
+  if ~((islogical (asked.Progress) || isnumeric (asked.Progress)) && isscalar (asked.Progress) && ...
+       any (asked.Progress == [0 1]))
+    badOption (sprintf ('Bad value for ''Progress'': got %s, expected true or false.', toldValue (asked.Progress)));
   end
   asked.Progress = double (asked.Progress);
   for name = {'Record', 'Until'}
     if ~isempty (asked.(name{1})) && ~isa (asked.(name{1}), 'function_handle')
-      badOption (sprintf ('Bad value for ''%s'': expected a function of the states.', name{1}));
+      badOption (sprintf ('Bad value for ''%s'': got %s, expected a function of the states.', name{1}, toldValue (asked.(name{1}))));
     end
   end
   if ~(isfloat (asked.Values) && isreal (asked.Values) && ndims (asked.Values) == 2)
-    badOption ('Bad value for ''Values'': expected a real matrix with a column a step.');
-  end
-end
-
-function text = nameText (name)
-  text = sprintf ('A value of class %s', class (name));
-  if ischar (name)
-    text = ['''' name ''''];
-  end
-end
-
-function checkWhole (name, value, least)
-  if ~(isnumeric (value) && ~isa (value, 'DeviceArray') && isscalar (value) && value >= least && value == fix (value) && value < 2^53)
-    badOption (sprintf ('Bad value for ''%s'': expected a whole number from %d.', name, least));
+    badOption (sprintf ('Bad value for ''Values'': got %s, expected a real matrix with a column a step.', ...
+                        toldValue (asked.Values)));
   end
 end

@@ -9,7 +9,7 @@ use super::super::store::{self, Numbers, StoredArray};
 use super::give::give;
 use super::operands::{OnEngine, Operand};
 use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
-use super::{class, order};
+use super::{class, merge, order};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Places, RANK, Section, Shift, Source, Target};
@@ -32,10 +32,11 @@ fn subscripts(indices: &[Argument], of_array: Option<&StoredArray>) -> Result<Ve
 }
 
 /// The numbers of an array that is held, in double.
-pub(super) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
+pub(in super::super) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
     fn of<T: Number>(engine: &Engines, numbers: &Array<T>, to: &mut [T]) -> Result<(), stencil::Error> {
         T::compute(engine).copy(Source::Array(numbers), Target::Host(to), &Watch::new())
     }
+    steps::check_index(held)?;
     let engine = held.home.engine()?;
     let mut gathered = crate::memory::zeros(held.len(), "an index")?;
     match &held.numbers {
@@ -58,6 +59,14 @@ fn is_everything(places: &Places, len: usize) -> bool {
 pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<'a>, Error> {
     if indices.is_empty() {
         return keep(held.home, 0, move |_, _, _| Ok(held));
+    }
+    if let [index] = indices
+        && let Some(mask) = steps::mask_of(index, held.len())?
+    {
+        let dims = vec![held.len(), 1];
+        let held = steps::lifted(held, mask.home)?;
+        let numbers = steps::picked(&held, &mask)?;
+        return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, numbers, ..held }));
     }
     let subscripts = subscripts(indices, Some(&held))?;
     let Indexed { places, dims } = places::picked(&held.dims, &subscripts)?;
@@ -103,18 +112,24 @@ pub(super) fn put<'a>(
     indices: &[Argument],
     number: Option<u64>,
 ) -> Result<Reply<'a>, Error> {
+    let elements = held.len();
+    let mask = if let [index] = indices { steps::mask_of(index, elements)? } else { None };
     // What a step gives makes the array one of the step, too.
-    let home = StoredArray::of(values)?.map_or(held.home, |values| values.home);
-    let held = if held.home.step().is_none() { steps::lifted(held, home)? } else { held };
+    let home = mask.as_ref().map(|mask| mask.home).or(StoredArray::of(values)?.map(|values| values.home));
+    let home = home.filter(|_| held.home.step().is_none()).unwrap_or(held.home);
+    let held = steps::lifted(held, home)?;
     let operand = Operand::new(values, held.home)?;
+    if held.class == Class::Logical {
+        class::check_truths(values)?;
+    }
+    if let Some(mask) = mask {
+        return merge::put(held, operand, mask);
+    }
     let subscripts = subscripts(indices, Some(&held))?;
     if subscripts.is_empty() {
         return Err(Error::new("index", "No index was given."));
     }
     let Assigned { places, grown } = places::assigned(&held.dims, &subscripts, &operand.dims)?;
-    if held.class == Class::Logical {
-        class::check_truths(values)?;
-    }
     let len = grown.as_ref().map_or(held.len(), |dims| dims.iter().product());
     in_class_of_engine!(held.numbers.class(), T => keep(held.home, len, move |engine, home, watch| {
         let StoredArray { dims, class, numbers, .. } = held;

@@ -1,11 +1,16 @@
 //! A choice between two operands, element by element.
 
+use std::sync::Arc;
+
+use super::super::steps;
+use super::super::store::StoredArray;
 use super::give::{give, settle};
-use super::operands::{OnEngine, Operand, home_of, told};
-use super::run::{array, in_class_of_engine};
+use super::operands::{OnEngine, Operand, Values, home_of, told};
+use super::run::{Engines, Number, array, in_class_of_engine, keep};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Expansion, Unary};
 use crate::steps::Number as _;
+use crate::watch::Watch;
 
 /// The first of two operands where a mask is true, else the second: arrays of one size, or of one element.
 pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error> {
@@ -28,25 +33,60 @@ pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error
     let computed = if in_single { Class::Single } else { Class::Double };
     let (class, len) = (a.class, dims.iter().product());
     in_class_of_engine!(computed, T => give::<T>(home, (class, dims), len, move |engine, to, watch| {
-        let arithmetic = T::arithmetic(engine);
-        let kept = |mask: &Array<T>, of: Operand| -> Result<Array<T>, stencil::Error> {
-            let expansion = flat([mask.len(), of.len()])?;
-            let of: OnEngine<T> = of.values.on(engine, watch)?;
-            let mut kept = array(engine, expansion.elements())?;
-            let operands = [stencil::Operand::Array(mask), of.operand()];
-            arithmetic.binary(Binary::Keep, operands, &expansion, &mut kept, watch)?;
-            Ok(kept)
-        };
-        let yes = mask.values.array::<T>(1, engine, watch)?;
-        let mut no = array(engine, yes.len())?;
-        arithmetic.unary(Unary::Not, &yes, &mut no, watch)?;
-        let [a, b] = [kept(&yes, a)?, kept(&no, b)?];
-        let both = [stencil::Operand::Array(&a), stencil::Operand::Array(&b)];
+        let [a, b] = [a.values.on::<T>(engine, watch)?, b.values.on(engine, watch)?];
         // In the class that it is computed in: one of two integers need not be rounded.
-        settle(engine, computed, to, watch, |to| {
-            arithmetic.binary(Binary::Add, both, &flat([a.len(), b.len()])?, to, watch)
-        })
+        settle(engine, computed, to, watch, |to| chosen(engine, mask.values, [a, b], to, watch))
     }))
+}
+
+/// `u(mask) = v` where a step that is being recorded computes the mask, which has as many elements as the array: another
+/// array, of what is assigned where the mask is true. That is one number, or what the same mask has picked.
+///
+/// # Errors
+/// `trace`, for other values.
+pub(super) fn put<'a>(held: StoredArray, mut values: Operand<'a>, mask: StoredArray) -> Result<Reply<'a>, Error> {
+    if let Values::Held(numbers) = &mut values.values {
+        *numbers = steps::unpicked(numbers, &mask)?;
+    } else if values.len() != 1 {
+        return Err(steps::asks_how_many(&mask));
+    }
+    if ![1, held.len()].contains(&values.len()) {
+        return Err(steps::asks_how_many(&mask));
+    }
+    let len = held.len();
+    in_class_of_engine!(held.numbers.class(), T => keep(held.home, len, move |engine, home, watch| {
+        let StoredArray { dims, class, numbers, .. } = held;
+        let values = values.in_class::<T>(class, engine, watch)?;
+        let old = OnEngine::Array(T::of(&numbers, engine, watch)?);
+        let mut output = array(engine, len)?;
+        chosen(engine, Values::Held(mask.numbers), [values, old], &mut output, watch)?;
+        Ok(StoredArray { home, dims, class, numbers: T::numbers(Arc::new(output)) })
+    }))
+}
+
+/// Writes the first of two where a mask is true, else the second.
+fn chosen<T: Number>(
+    engine: &Engines,
+    mask: Values,
+    [a, b]: [OnEngine<T>; 2],
+    to: &mut Array<T>,
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    let arithmetic = T::arithmetic(engine);
+    let kept = |mask: &Array<T>, of: OnEngine<T>| -> Result<Array<T>, stencil::Error> {
+        let len = if let OnEngine::Array(of) = &of { of.len() } else { 1 };
+        let expansion = flat([mask.len(), len])?;
+        let mut kept = array(engine, expansion.elements())?;
+        let operands = [stencil::Operand::Array(mask), of.operand()];
+        arithmetic.binary(Binary::Keep, operands, &expansion, &mut kept, watch)?;
+        Ok(kept)
+    };
+    let yes = mask.array::<T>(1, engine, watch)?;
+    let mut no = array(engine, yes.len())?;
+    arithmetic.unary(Unary::Not, &yes, &mut no, watch)?;
+    let [a, b] = [kept(&yes, a)?, kept(&no, b)?];
+    let both = [stencil::Operand::Array(&a), stencil::Operand::Array(&b)];
+    arithmetic.binary(Binary::Add, both, &flat([a.len(), b.len()])?, to, watch)
 }
 
 /// The size of a choice.

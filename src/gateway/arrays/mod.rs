@@ -27,6 +27,8 @@ use crate::stencil::{Binary, Extreme, MAX_POWER, Reduction, Scan, Unary};
 use class::is_integer;
 pub(super) use class::{in_class_of_host, round};
 use elements::Each;
+pub(super) use index::gathered;
+pub(super) use operands::brought;
 pub(super) use run::{Engines, Number};
 use statistics::Statistic;
 
@@ -90,9 +92,6 @@ enum Verb {
     Run,
     Shares,
 }
-
-/// The most arrays that a step gives.
-const MOST_STATES: usize = 64;
 
 /// The words for them, those of the hosts' own functions where there are such.
 const VERBS: [(&str, Verb); 102] = [
@@ -214,7 +213,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let verb = verb(text).ok_or_else(|| options::bad(format!("{word} is no verb of DeviceArray_CUDA; {expected}.")))?;
     let most = match verb {
         Verb::Extreme(..) | Verb::Sort | Verb::Find => 2,
-        Verb::Run => MOST_STATES,
+        Verb::Run => usize::MAX,
         _ => 1,
     };
     check_outputs_up_to(call, most)?;
@@ -232,7 +231,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Native, []) => Ok(reply(Output::InstallType)),
         (Verb::Statics, []) => Ok(reply(Output::NoArray)),
         (Verb::Gather, [array]) => elements::gather(held(array)?),
-        (Verb::Size, [array]) => Ok(value(Value::Row(held(array)?.dims.iter().map(|&dim| dim as f64).collect()))),
+        (Verb::Size, [array]) => size(&held(array)?),
         (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
         (Verb::Where, [array]) => {
             let home = held(array)?.home;
@@ -304,6 +303,17 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
         _ => Err(few()),
     }
+}
+
+/// The dimensions of an array.
+///
+/// # Errors
+/// `trace`, for what a mask picks in a step that is being recorded.
+fn size<'a>(array: &StoredArray) -> Result<Reply<'a>, Error> {
+    if array.is_picked() {
+        return Err(super::steps::asks_how_many(array));
+    }
+    Ok(value(Value::Row(array.dims.iter().map(|&dim| dim as f64).collect())))
 }
 
 /// A power that is made of products: an ordinary whole number, of no class of integers.

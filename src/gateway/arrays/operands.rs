@@ -135,6 +135,20 @@ impl<T: Number> OnEngine<T> {
     }
 }
 
+/// The numbers of an argument where arrays in `home` are computed on: those of the host's go there, and what is held outside
+/// a step that is being recorded comes into it.
+///
+/// # Errors
+/// Those of [`Operand::new`], and the engine's.
+pub(in super::super) fn brought(argument: &Argument, home: Home) -> Result<Numbers, Error> {
+    let Operand { class, values, .. } = Operand::new(argument, home)?;
+    Ok(match values {
+        Values::Held(numbers) => numbers,
+        Values::Host(upload) => upload(&*home.engine()?, &Watch::new())?,
+        Values::Number(number) => class::of_value(&*home.engine()?, (number, class), 1, &Watch::new())?,
+    })
+}
+
 /// Where the first of some arguments that is held lies; in a step that is being recorded, where one of them does.
 ///
 /// # Errors

@@ -78,8 +78,8 @@ pub(super) fn condition<'a>(array: &Argument) -> Result<Reply<'a>, Error> {
     Ok(value(Value::Empty))
 }
 
-/// Steps from these states. `times` has how many; how many there were before; every how many states are kept, and the end
-/// is asked for; and whether progress is told. `values` are the numbers of each step, a column each. The last result has the steps that were done,
+/// Steps from these states. `times` has how many; how many there were before, and will be in all; every how many states are
+/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each. The last result has the steps that were done,
 /// and whether the end came by itself.
 pub(super) fn run<'a>(
     step: &Argument,
@@ -88,7 +88,7 @@ pub(super) fn run<'a>(
     states: &[Argument],
 ) -> Result<Reply<'a>, Error> {
     let compiled = steps::compiled(number(step)?)?;
-    let [times, before, every, check, progress] = wholes(times)?;
+    let [times, before, total, every, check, progress] = wholes(times)?;
     let home = home_of(states)?;
     let states: Vec<StoredArray> = states.iter().map(held).collect::<Result<_, _>>()?;
     let values = StoredArray::of(values)?;
@@ -106,14 +106,14 @@ pub(super) fn run<'a>(
     let updates = (elements as u64).saturating_mul(times as u64);
     let work = updates.saturating_mul(16);
     let effort = Effort { updates, work, calls: times as u64, long: updates >= 1 << 22, progress: progress > 0 };
-    let run = Run { steps: times, before, every, check: check.max(1), values };
+    let run = Run { steps: times, before, total, every, check: check.max(1), values };
     let make = move |engine: &Engines, home, watch: &Watch| {
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let mut step = compiled.step.lock().unwrap_or_else(PoisonError::into_inner);
         let ran = step.run(engine, states, &run, watch)?;
         let told = [ran.steps as f64, f64::from(u8::from(ran.ended))];
         let told = super::run::upload(engine, &told, watch)?;
-        let mut results = compiled.results(ran, &run).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
+        let mut results = compiled.results(ran).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
         results.push(StoredArray::new(home, vec![1, 2], told));
         Ok(results)
     };

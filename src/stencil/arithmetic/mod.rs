@@ -61,6 +61,23 @@ pub trait Arithmetic<T: Real> {
         watch: &Watch,
     ) -> Result<(), Error>;
 
+    /// [`advance`](Arithmetic::advance) by a weight that may be the one element of an array. This waits for it.
+    fn advance_by(
+        &self,
+        step: &Array<T>,
+        weight: Operand<T>,
+        source: Option<Operand<T>>,
+        older: &mut Array<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let mut number = [T::default()];
+        match weight {
+            Operand::Scalar(weight) => number[0] = weight,
+            Operand::Array(weight) => self.pick(weight, &Places::run(0, 1), Target::Host(&mut number), watch)?,
+        }
+        self.advance(step, number[0], source, older, watch)
+    }
+
     /// An array of `size[0] x size[1] x size[2]` elements, reduced along the middle dimension: `size[0] size[2]` results.
     /// `second` is the other array of a reduction [of two](Reduction::of_two). Nothing is counted.
     fn reduce(

@@ -226,13 +226,7 @@ impl Cutter<'_> {
                 }
             }
             Operation::Pair(_, terms, expansion) => {
-                let operands: Vec<_> = terms
-                    .iter()
-                    .filter_map(|term| match term {
-                        Term::Value(value) => Some((*value, true)),
-                        Term::Number(_) => None,
-                    })
-                    .collect();
+                let operands: Vec<_> = terms.iter().filter_map(|term| Some((term.value()?, true))).collect();
                 let plain = operands.iter().all(|(value, _)| [1, node.len].contains(&self.program.node(*value).len));
                 let seen = if plain { Seen::default() } else { Seen::of_size(&expansion.size()) };
                 return self.grouped(node, &operands, &seen, 0);
@@ -464,7 +458,10 @@ impl<'c, 'p> Builder<'c, 'p> {
             Operation::Each(op, of) => Step::Each(*op, self.part(*of, None)),
             Operation::Convert(of) => Step::Convert(self.part(*of, None)),
             Operation::MultiplyAdd(weight, of, addend) => {
-                let weight = self.push(Step::Number(*weight), single);
+                let weight = match weight {
+                    Term::Number(number) => self.push(Step::Number(*number), single),
+                    Term::Value(number) => self.part(*number, None),
+                };
                 Step::MultiplyAdd([weight, self.part(*of, None), self.part(*addend, None)])
             }
             Operation::Pair(op, terms, expansion) => {

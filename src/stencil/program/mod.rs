@@ -77,13 +77,20 @@ impl From<Array<f32>> for Numbers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub usize);
 
-/// An input of [`Operation::Pair`].
+/// An input of [`Operation::Pair`], or the weight of [`Operation::MultiplyAdd`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Term {
     /// An array.
     Value(Value),
     /// One number for all elements.
     Number(f64),
+}
+
+impl Term {
+    /// The array, if it is one.
+    pub fn value(self) -> Option<Value> {
+        if let Term::Value(value) = self { Some(value) } else { None }
+    }
 }
 
 /// A filter, with what an engine is told of it.
@@ -114,8 +121,8 @@ pub enum Operation {
     Each(Unary, Value),
     /// An operation on two arrays, expanded; to a number the expansion does not apply.
     Pair(Binary, [Term; 2], Expansion),
-    /// `fma (weight, value, addend)`.
-    MultiplyAdd(f64, Value, Value),
+    /// `fma (weight, value, addend)`; a weight that is a value has one element.
+    MultiplyAdd(Term, Value, Value),
     /// In the other class.
     Convert(Value),
     /// A filter.
@@ -216,18 +223,15 @@ impl Operation {
     /// The arrays that it reads.
     pub fn values(&self) -> impl Iterator<Item = Value> {
         let values = match self {
-            Operation::Input(_) | Operation::Fill(_) => [None; 2],
+            Operation::Input(_) | Operation::Fill(_) => [None; 3],
             Operation::Each(_, value)
             | Operation::Convert(value)
             | Operation::Filter(_, value)
-            | Operation::Pick(_, value) => [Some(*value), None],
-            Operation::MultiplyAdd(_, value, addend) => [Some(*value), Some(*addend)],
-            Operation::Put(_, values) => values.map(Some),
-            Operation::Reduce(_, first, second, _) => [Some(*first), *second],
-            Operation::Pair(_, terms, _) => terms.map(|term| match term {
-                Term::Value(value) => Some(value),
-                Term::Number(_) => None,
-            }),
+            | Operation::Pick(_, value) => [Some(*value), None, None],
+            Operation::MultiplyAdd(weight, value, addend) => [weight.value(), Some(*value), Some(*addend)],
+            Operation::Put(_, [from, to]) => [Some(*from), Some(*to), None],
+            Operation::Reduce(_, first, second, _) => [Some(*first), *second, None],
+            Operation::Pair(_, [a, b], _) => [a.value(), b.value(), None],
         };
         values.into_iter().flatten()
     }

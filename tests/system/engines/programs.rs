@@ -145,7 +145,11 @@ impl Making {
             6 => {
                 let other = *dice.pick(&self.whole);
                 let other = self.in_class(other, single);
-                self.whole(Operation::MultiplyAdd(of_class(dice.number(), single), value, other), single);
+                // By a number, or by one that is computed.
+                let computed =
+                    self.scalars.iter().find(|scalar| scalar.1 == single).map(|scalar| Term::Value(scalar.0));
+                let number = Term::Number(of_class(dice.number(), single));
+                self.whole(Operation::MultiplyAdd(computed.unwrap_or(number), value, other), single);
             }
             7 => drop(self.whole(Operation::Convert(value), !single)),
             8 | 9 => {
@@ -334,7 +338,7 @@ fn run(
     let known = (0..outputs.len()).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
     let shape = Shape { states: outputs.len(), records: 0, until: false };
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
-    let run = Run { steps: 2, before: 0, every: 0, check: 1, values: None };
+    let run = Run { steps: 2, before: 0, total: 2, every: 0, check: 1, values: None };
     let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
     ran.states.iter().map(|result| bits_of(engine, result)).collect()
 }

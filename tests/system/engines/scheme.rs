@@ -175,6 +175,7 @@ impl<T: Number> Whole<T> {
             let data = Data {
                 from: Source::Host(&self.samples),
                 older: self.older.as_ref().map(|(older, _)| Source::Host(&older[..])),
+                weight: None,
                 source,
                 to: Target::Host(states),
                 older_to: self.older.as_ref().map(|_| Target::Host(older)),
@@ -196,6 +197,7 @@ impl<T: Number> Whole<T> {
             let data = Data {
                 from: Source::Array(&samples),
                 older: older.as_ref().map(Source::Array),
+                weight: None,
                 source,
                 to: Target::Array(&mut states),
                 older_to: older.as_ref().map(|_| Target::Array(&mut older_to)),

@@ -1,0 +1,47 @@
+function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
+%runStep  A compiled step, recorded anew where it has to be.
+%
+%   What a function that DeviceArray.compile returns calls: nobody else does.
+%
+%   Example
+%     step = DeviceArray.compile (@(u) 2 * u, DeviceArray (0:9));
+%     u = step (DeviceArray (1:10));
+%
+%   See also compile.
+
+  if numel (arguments) < asked.States
+    badOption (sprintf ('The step takes %d states, and %d arguments were given.', asked.States, numel (arguments)));
+  end
+  if nargout > asked.States
+    badOption (sprintf ('%d outputs were asked for, and the step gives %d.', nargout, asked.States));
+  end
+  constants = arguments(asked.States+1:end);
+  [held, given, place] = onDevice (arguments(1:asked.States), constants);
+  results = cell (1, asked.States + 1);
+  once = [1 0 1 0 1 0];
+  if numel (constants) ~= asked.Constants
+    another = recordStep (f, held, constants, asked, place, []);
+    gone = onCleanup (@() forgetStep (another)); %#ok<NASGU>
+    [results{:}] = DeviceArray_CUDA ('run', another, once, [], held{:});
+  else
+    fits = ~asked.Anew && (isempty (constants) || areAlike (constants, keptConstants (number)));
+    if fits
+      try
+        [results{:}] = DeviceArray_CUDA ('run', number, once, [], held{:});
+      catch caught
+        fits = ~strcmp (caught.identifier, 'DeviceArray:trace');
+        if fits
+          rethrow (caught);
+        end
+      end
+    end
+    if ~fits
+      recordStep (f, held, constants, asked, place, number);
+      keptConstants (number, constants);
+      [results{:}] = DeviceArray_CUDA ('run', number, once, [], held{:});
+    end
+  end
+  results = results(1:asked.States);
+  results(given) = cellfun (@gather, results(given), 'UniformOutput', false);
+  varargout = results(1:max (nargout, 1));
+end

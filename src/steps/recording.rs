@@ -1,0 +1,233 @@
+//! Programs under construction: what a step has asked for so far, and what its arrays are meanwhile.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Number;
+use crate::stencil::program::{Node, Numbers, Operation, Program, Value};
+use crate::stencil::{Array, Error, Held};
+
+/// A program under construction.
+#[derive(Debug, Default)]
+pub(super) struct Tape {
+    pub(super) program: Program,
+    /// The arrays from outside that it uses, in the order of its inputs; `None` for the arguments of a step.
+    known: Vec<Option<Numbers>>,
+    /// Which input each of them is, by its address.
+    addresses: Vec<(usize, Value)>,
+    /// What was refused first, whoever has caught the error.
+    refused: Option<String>,
+}
+
+/// A program under construction, of which arrays and recorders have a part each.
+#[derive(Debug, Clone, Default)]
+pub struct Recording(Arc<Mutex<Tape>>);
+
+/// What an array of a recorder is.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// It has not been written to.
+    Nothing,
+    /// A result of the program.
+    Value(Value),
+    /// Numbers that are known while it is recorded: no argument of the step is in them.
+    Known(Numbers),
+    /// The elements of a result that a mask picks. How many there are only its values tell: all others are there, too.
+    Picked { of: Value, mask: Value },
+}
+
+/// An array of a recorder.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    recording: Recording,
+    pub(super) content: Content,
+}
+
+impl Held for Recorded {
+    fn place(&self) -> String {
+        "a step that is being recorded".into()
+    }
+}
+
+impl Recording {
+    /// Of a program without operations.
+    pub fn new() -> Recording {
+        Recording::default()
+    }
+
+    pub(super) fn tape(&self) -> MutexGuard<'_, Tape> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An argument of the step.
+    pub fn argument(&self, single: bool, len: usize) -> Numbers {
+        let mut tape = self.tape();
+        let value = tape.program.input(single, len);
+        tape.known.push(None);
+        drop(tape);
+        if single { self.of_value::<f32>(value, len) } else { self.of_value::<f64>(value, len) }
+    }
+
+    fn of_value<T: Number>(&self, value: Value, len: usize) -> Numbers {
+        T::numbers(Arc::new(self.array(Content::Value(value), len)))
+    }
+
+    pub(super) fn array<T>(&self, content: Content, len: usize) -> Array<T> {
+        Array::new(Recorded { recording: self.clone(), content }, len)
+    }
+
+    /// Numbers that are known, as an array of the recorder.
+    pub fn of_known(&self, numbers: Numbers) -> Numbers {
+        let len = numbers.len();
+        match numbers.is_single() {
+            true => f32::numbers(Arc::new(self.array(Content::Known(numbers), len))),
+            false => f64::numbers(Arc::new(self.array(Content::Known(numbers), len))),
+        }
+    }
+
+    /// Which result of the program an array is; one that is known becomes an input.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] for an array of another recording.
+    pub fn value(&self, numbers: &Numbers) -> Result<Value, Error> {
+        match numbers {
+            Numbers::Double(array) => self.value_of(array),
+            Numbers::Single(array) => self.value_of(array),
+        }
+    }
+
+    /// A result in the other class of numbers.
+    pub fn converted(&self, value: Value) -> Value {
+        let mut tape = self.tape();
+        let Node { single, len, .. } = *tape.program.node(value);
+        tape.program.append(Node { operation: Operation::Convert(value), single: !single, len })
+    }
+
+    pub(super) fn value_of<T: Number>(&self, array: &Array<T>) -> Result<Value, Error> {
+        match self.content(array)? {
+            Content::Value(value) => Ok(*value),
+            Content::Known(numbers) => Ok(self.input_of(numbers)),
+            Content::Picked { .. } => Err(self.refused(PICKED.into())),
+            // An array without elements is complete without being written to.
+            Content::Nothing if array.is_empty() => Ok(self.of_nothing::<T>()),
+            Content::Nothing => Err(Error::Internal("An array that is recorded before it is written.".into())),
+        }
+    }
+
+    /// Whether numbers are known while it is recorded.
+    pub fn knows(&self, numbers: &Numbers) -> bool {
+        matches!(self.content_of(numbers), Ok(Content::Known(_)))
+    }
+
+    /// Whether numbers are those that a mask picks, and their number is not known.
+    pub fn is_picked(&self, numbers: &Numbers) -> bool {
+        matches!(self.content_of(numbers), Ok(Content::Picked { .. }))
+    }
+
+    /// The elements that a mask of as many elements picks.
+    ///
+    /// # Errors
+    /// [`Error::Trace`].
+    pub fn picked(&self, numbers: &Numbers, mask: &Numbers) -> Result<Numbers, Error> {
+        let content = Content::Picked { of: self.value(numbers)?, mask: self.value(mask)? };
+        Ok(match numbers {
+            Numbers::Double(_) => f64::numbers(Arc::new(self.array(content, numbers.len()))),
+            Numbers::Single(_) => f32::numbers(Arc::new(self.array(content, numbers.len()))),
+        })
+    }
+
+    /// What a mask [picks](Recording::picked) from, with all other elements.
+    ///
+    /// # Errors
+    /// [`Error::Trace`], where that was another mask.
+    pub fn unpicked(&self, numbers: &Numbers, mask: &Numbers) -> Result<Numbers, Error> {
+        let Content::Picked { of, mask: own } = self.content_of(numbers)? else { return Ok(numbers.clone()) };
+        if *own != self.value(mask)? {
+            return Err(self.refused(PICKED.into()));
+        }
+        Ok(match numbers {
+            Numbers::Double(_) => self.of_value::<f64>(*of, numbers.len()),
+            Numbers::Single(_) => self.of_value::<f32>(*of, numbers.len()),
+        })
+    }
+
+    fn of_nothing<T: Number>(&self) -> Value {
+        let operation = Operation::Fill(0.0);
+        self.tape().program.append(Node { operation, single: T::SINGLE, len: 0 })
+    }
+
+    pub(super) fn content<'a, T>(&self, array: &'a Array<T>) -> Result<&'a Content, Error> {
+        let held: &Recorded = array.held().map_err(|_| stranger())?;
+        if Arc::ptr_eq(&held.recording.0, &self.0) { Ok(&held.content) } else { Err(stranger()) }
+    }
+
+    fn content_of<'a>(&self, numbers: &'a Numbers) -> Result<&'a Content, Error> {
+        match numbers {
+            Numbers::Double(array) => self.content(array),
+            Numbers::Single(array) => self.content(array),
+        }
+    }
+
+    /// The input that known numbers are.
+    fn input_of(&self, numbers: &Numbers) -> Value {
+        let address = match numbers {
+            Numbers::Double(array) => Arc::as_ptr(array).addr(),
+            Numbers::Single(array) => Arc::as_ptr(array).addr(),
+        };
+        let mut tape = self.tape();
+        // It lives as long as the tape does, so its address is its own.
+        if let Some((_, value)) = tape.addresses.iter().find(|(known, _)| *known == address) {
+            return *value;
+        }
+        let value = tape.program.input(numbers.is_single(), numbers.len());
+        tape.known.push(Some(numbers.clone()));
+        tape.addresses.push((address, value));
+        value
+    }
+
+    /// The program as it is now, with the arrays from outside: `None` for the arguments. The recording is empty then.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] where something was refused: a step that has caught that error would do another thing than the plain
+    /// loop.
+    pub fn finish(&self) -> Result<(Program, Vec<Option<Numbers>>), Error> {
+        let tape = std::mem::take(&mut *self.tape());
+        tape.refused.map_or(Ok((tape.program, tape.known)), |text| Err(Error::Trace(text)))
+    }
+
+    /// The error of what cannot be recorded.
+    pub fn refused(&self, text: String) -> Error {
+        self.tape().refused.get_or_insert(text.clone());
+        Error::Trace(text)
+    }
+
+    /// The error of elements that a mask picks where their number is asked for.
+    pub fn asks_how_many(&self) -> Error {
+        self.refused(PICKED.into())
+    }
+
+    /// The error of what needs values.
+    pub fn asks_for_values(&self, what: &str) -> Error {
+        self.refused(format!(
+            "{what} asks for values, and a step that is being recorded has none yet. Leave it out of the step; choose by \
+             merge or by a product with a comparison instead of if, and have values handed out with 'Record'."
+        ))
+    }
+
+    /// The error of what no step does.
+    pub(super) fn cannot(&self, what: &str) -> Error {
+        self.refused(format!("{what} cannot be a part of a step: do it outside, with what the step returns."))
+    }
+}
+
+/// Of elements that a mask picks.
+const PICKED: &str = "How many elements a mask picks only values tell, and a step that is being recorded has none yet. What \
+    u(mask) gives can be computed on element by element and put back by the same mask, u(mask) = ...; for sums and the like \
+    choose first: sum (merge (mask, u, 0)), and count by nnz (mask).";
+
+pub(super) fn stranger() -> Error {
+    Error::Trace(
+        "An array of a step that was recorded before, or of another one, is used in this one: a step may only use its \
+         arguments, what it makes of them, and arrays from outside."
+            .into(),
+    )
+}
