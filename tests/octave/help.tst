@@ -69,6 +69,7 @@
 %!     for i = 1:numel (examples)
 %!       [status, out, id] = paste (examples{i}, place, settings);
 %!       assert (status == 0 || any (strcmp (id, promised)), "%s:\n%s\n%s", file{1}, strjoin (examples{i}, "\n"), out);
+%!       assert (isempty (strfind (out, "truth values")), "%s: %s", file{1}, out);
 %!     endfor
 %!   endfor
 %!   assert (with_examples >= 7);
