@@ -1,10 +1,8 @@
 % stencil-mex: stencils and convolutions on NVIDIA GPUs, and on the CPU
 %
-% Steps of a solver, compiled to a kernel or a few: "help @DeviceArray/iterate"
-%   DeviceArray.iterate            - N steps of a solver in one call, each step
-%                                    as few kernels.
-%   DeviceArray.compile            - A step of a solver as few kernels: a
-%                                    function that does it.
+% Steps of a solver, compiled: what makes them fast
+%   DeviceArray.iterate            - N steps in one call, as few kernels.
+%   DeviceArray.compile            - One step as few kernels: a function.
 %
 % Stencils and convolutions
 %   StencilConstantMemory_CUDA     - Filter along one dimension of an array.

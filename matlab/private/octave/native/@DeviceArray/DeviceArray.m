@@ -18,7 +18,7 @@ function varargout = DeviceArray (varargin)
 %     records it, makes one kernel or a few of it, and takes N steps in one
 %     call; DeviceArray.compile gives a function that takes one. Both have the
 %     bits of the loop, in a part of its time: operations one by one each read
-%     and write whole arrays. "help @DeviceArray/iterate" lists what a step may
+%     and write whole arrays. "help DeviceArray.iterate" lists what a step may
 %     use, and the options: sources, receivers, conditions to stop.
 %
 %   Operations one by one
@@ -73,10 +73,9 @@ function varargout = DeviceArray (varargin)
 %
 %   Files
 %     In Octave SAVE writes the values, as an ordinary array, and says so once a
-%     session; DeviceArray (x) makes one of what is loaded. In MATLAB, LOAD gives
-%     a DeviceArray again. An object of the class in Octave, where it has no
-%     library for its version, is a struct in a file of MATLAB's formats, and an
-%     error in others: save gather (u).
+%     session: DeviceArray (x) makes one of what is loaded. In MATLAB LOAD gives
+%     a DeviceArray again. Where Octave has no library for its version it saves
+%     only in MATLAB's formats, a struct of the values: save gather (u) there.
 %
 %   What is different from an ordinary array
 %     "if (u)" and "while (u)" want one truth value: write if (all (u(:) > 0)).
