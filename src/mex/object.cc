@@ -355,8 +355,7 @@ private:
             used = 2;
         }
         octave::symbol_table& symbols = octave::interpreter::the_interpreter()->get_symbol_table();
-        const octave_value found =
-            m_held ? symbols.find_function(name, inputs) : symbols.find_method(name, CLASS_NAME);
+        const octave_value found = m_held ? symbols.find_function(name, inputs) : symbols.find_method(name, CLASS_NAME);
         if (name == "DeviceArray" || !found.is_defined())
             error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
         const octave_value_list results = octave::feval(found, inputs, type.size() > used ? 1 : nargout);

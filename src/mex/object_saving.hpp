@@ -82,9 +82,10 @@ private:
         static bool told = false;
         if (!told) {
             told = true;
-            warning_with_id("DeviceArray:saved",
-                            "A DeviceArray is saved as an ordinary array of its values: DeviceArray (x) makes one of what "
-                            "is loaded. This is said once in a session.");
+            warning_with_id(
+                "DeviceArray:saved",
+                "A DeviceArray is saved as an ordinary array of its values: DeviceArray (x) makes one of what "
+                "is loaded. This is said once in a session.");
         }
         return ordinary;
     }
