@@ -1,5 +1,9 @@
 % stencil-mex: stencils and convolutions on NVIDIA GPUs, and on the CPU
 %
+% Steps of a solver, compiled: what makes them fast
+%   DeviceArray.iterate            - N steps in one call, as few kernels.
+%   DeviceArray.compile            - One step as few kernels: a function.
+%
 % Stencils and convolutions
 %   StencilConstantMemory_CUDA     - Filter along one dimension of an array.
 %   DerivativeConstantMemory_CUDA  - First derivative from nine points.

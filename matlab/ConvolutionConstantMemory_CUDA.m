@@ -49,7 +49,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     is single, and by all filters of a list. Each sweep ends with rounding
 %     them, halves away from zero, and saturates:
 %     what is too large for the class becomes its largest value. NaN becomes 0.
-%     A truth value is true where the rounded sum is not 0.
+%     A truth value is true where the rounded sum is not 0. So truth values
+%     are not counted: with double (N) they are.
 %     Where N is a DeviceArray, so is the result. Where it is a gpuArray of
 %     MATLAB's, so is the result, on the same GPU and not by way of the host. F
 %     is neither. gpuArrays were not tried in MATLAB yet.
@@ -198,6 +199,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %       ConvolutionConstantMemory_CUDA (N, F, SHAPE, 'conv')
 %       conv2 (N, F, SHAPE)     % N and F of one page
 %       convn (N, F, SHAPE)     % always
+%     with double (N) for N of integers or truth values: there CONV2 and CONVN
+%     give numbers, and P has the class of N, as IMFILTER has it.
 %     Without 'conv' it is imfilter (N, F, BOUNDARY, SHAPE), which knows the
 %     same words; where it has none of them, SHAPE is 'same' in both.
 %
@@ -256,6 +259,10 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     ConvolutionConstantMemory:swapped
 %                      F is larger than N in every dimension: the image comes
 %                      first; once a session
+%     ConvolutionConstantMemory:truthValues
+%                      N is logical and the entries of F add up to more than 1,
+%                      without their signs: results are truth values, and
+%                      double (N) counts; once a session
 %
 %   Environment variables
 %     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS: see
@@ -298,7 +305,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     filled(isnan (N)) = 0;
 %     F = [0 1 0; 1 -4 1; 0 1 0];
 %     P = ConvolutionConstantMemory_CUDA (filled, F);
-%     P(ConvolutionConstantMemory_CUDA (isnan (N), double (F ~= 0))) = NaN;
+%     gaps = double (isnan (N));
+%     P(ConvolutionConstantMemory_CUDA (gaps, double (F ~= 0)) > 0) = NaN;
 %
 %     % The mean of the 27 neighbours in a volume, in single precision
 %     V = rand (20, 30, 10, 'single');

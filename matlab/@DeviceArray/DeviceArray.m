@@ -2,6 +2,8 @@ classdef DeviceArray < handle
 %DeviceArray  Array that stays on the GPU between calls.
 %
 %   U = DeviceArray (X)
+%   [U, V, ...] = DeviceArray.iterate (F, N, U, V, ...)
+%   STEP = DeviceArray.compile (F, U, V, ...)
 %   U = DeviceArray (X, NAME, VALUE, ...)
 %   U = DeviceArray.zeros (N)
 %   U = DeviceArray.zeros (M, N, ...)
@@ -10,9 +12,20 @@ classdef DeviceArray < handle
 %   U = zeros (..., 'like', V)       where V lies, in its class
 %   U = DeviceArray.ones (...)
 %
-%   Copies X to the GPU, or, where there is none, to memory of its own for the
-%   CPU. What is computed from U stays there, and the values come back with
-%   GATHER. A chain of operations takes one PCIe transfer each way.
+%   Steps that are compiled
+%     What is done again and again is written as a function of arrays,
+%     [U, V, ...] = F (U, V, ...), as for ordinary ones. DeviceArray.iterate
+%     records it, makes one kernel or a few of it, and takes N steps in one
+%     call; DeviceArray.compile gives a function that takes one. Both have the
+%     bits of the loop, in a part of its time: operations one by one each read
+%     and write whole arrays. "help DeviceArray.iterate" lists what a step may
+%     use, and the options: sources, receivers, conditions to stop.
+%
+%   Operations one by one
+%     DeviceArray (X) copies X to the GPU, or, where there is none, to memory of
+%     its own for the CPU. What is computed from U stays there, and the values
+%     come back with GATHER. A chain of operations takes one PCIe transfer each
+%     way.
 %
 %   Inputs
 %     X      real, full array of any size, of one of the classes
@@ -57,7 +70,12 @@ classdef DeviceArray < handle
 %     leaves V as it was, as with ordinary arrays: where U has another name, it
 %     gets a copy. An array is freed when its last name is gone: CLEAR U. (In
 %     MATLAB, DELETE (U) frees it at once; in Octave that does nothing.)
-%     SAVE does not keep it: save gather (u).
+%
+%   Files
+%     In Octave SAVE writes the values, as an ordinary array, and says so once a
+%     session: DeviceArray (x) makes one of what is loaded. In MATLAB LOAD gives
+%     a DeviceArray again. Where Octave has no library for its version it saves
+%     only in MATLAB's formats, a struct of the values: save gather (u) there.
 %
 %   What is different from an ordinary array
 %     "if (u)" and "while (u)" want one truth value: write if (all (u(:) > 0)).
@@ -81,7 +99,15 @@ classdef DeviceArray < handle
 %     ...          and those of StencilConstantMemory_CUDA, such as option,
 %                  noDevice, busy, outOfMemory, notBuilt
 %
+%   Warnings, DeviceArray:
+%     saved        a file has the values as an ordinary array; once a session
+%
 %   Examples
+%     % A thousand steps of the heat equation on a plate: one kernel
+%     heat = @(u) u + 0.2 * ConvolutionConstantMemory_CUDA (u, ...
+%                                                 [0 1 0; 1 -4 1; 0 1 0]);
+%     u = DeviceArray.iterate (heat, 1000, DeviceArray (rand (100)));
+%
 %     % A chain of operations: one transfer each way
 %     u = DeviceArray (rand (1000));
 %     v = 2 * u + 1;
@@ -527,9 +553,9 @@ classdef DeviceArray < handle
     step = compile (f, varargin)
     varargout = runStep (guard, number, f, asked, arguments)
 
-    % A file holds no array: every use of the object says so.
-    function u = loadobj (saved) %#ok<INUSD>
-      u = DeviceArray (uint64 (0));
+    % What MATLAB's LOAD makes of what SAVEOBJ gave.
+    function u = loadobj (saved)
+      u = DeviceArray (saved.values);
     end
   end
 

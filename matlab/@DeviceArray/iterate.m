@@ -23,16 +23,37 @@ function varargout = iterate (f, n, varargin)
 %              operations), the Milliseconds of a step, all told, and the
 %              steps whose states were Kept ('Every').
 %
-%   A step may use + - .* ./ .^, comparisons and logic, the functions of
-%   elements that a DeviceArray has (such as sqrt, max, merge), arrays that
-%   expand, arrays and numbers from outside, the three functions with their
-%   options, circshift, constant indices, u(mask) = v with v a number or
-%   w(mask), and reductions of all elements, such as dot (u(:), v(:)), whose
-%   results later operations use: also as 'Boundary', 'Weight' and 'Source'.
+%   What a step may use: U and V are states or what was made of them; one of
+%   two may be an array or a number from outside, or expand. m is a mask, s a
+%   number; i, j, k, F, d come from outside; a name alone is of U.
+%     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, s * u, u * s, u / s,
+%     s \ u, u == v, u ~= v, u < v, u <= v, u > v, u >= v, u & v, u | v, ~m
+%     merge (m, u, v), xor (m, u), max (u, v), min (u, v), mod (u, v),
+%     rem (u, v), atan2 (u, v), hypot (u, v)
+%     abs, sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
+%     atan, sinh, cosh, tanh, floor, ceil, round, fix, sign, real, imag, conj,
+%     isnan, isinf, isfinite, double, single, int8, int16, int32, uint8,
+%     uint16, uint32
+%     u(i, j), u(i, :), u(:), u(end), u(i, j) = v(j, i), u(:, 2) = s,
+%     u(m) = s, u(m) = v(m)
+%     [u, v], [u; v], cat (3, u, v), repmat (u, 2, 1), reshape (u, 1, []),
+%     permute (u, [2 1]), ipermute (u, [2 1]), squeeze, u', u.', flip, fliplr,
+%     flipud, rot90, circshift (u, 1), triu, tril, diff
+%     sum, prod, mean, var, std, sumsq, any, all, max, min, nnz, dot (u, v),
+%     norm (u(:)), isequal (u, v), sum (u, 2), max (u(:))
+%     zeros (2, 3, 'like', u), ones (2, 3, 'like', u), DeviceArray.zeros (2, 3),
+%     size, numel, ndims, rows, columns, length, isempty, isscalar, isvector,
+%     isrow, iscolumn, ismatrix, issquare, isreal, isfloat, isinteger,
+%     islogical, isnumeric, underlyingType, isUnderlyingType (u, 'single')
+%     StencilConstantMemory_CUDA (u, k), ConvolutionConstantMemory_CUDA (u, F),
+%     DerivativeConstantMemory_CUDA (u, d)
+%
+%   The last three take their options, and reductions a dimension; later
+%   operations use what they give, also as 'Boundary', 'Weight' and 'Source'.
 %   What asks for values is the error 'trace': gather, printing, if and while
-%   on a DeviceArray, indices and filters that are computed, sort, find.
-%   Random numbers, the clock, persistent and global variables are read once,
-%   while the step is recorded.
+%   on a DeviceArray, indices and filters that are computed, sort, find. Random
+%   numbers, the clock, persistent and global variables are read once, while
+%   the step is recorded.
 %
 %   What is one number in the loop is an array of one element in a step: its
 %   CLASS is 'DeviceArray', its square root is never complex, exp, sin, .^

@@ -118,9 +118,11 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     let job = Job { name: "N", asked, dims, output, window, volumes, outputs, recorded };
     let read = Read { job, dimensions, joint };
     let in_double = entries.iter().all(|entries| matches!(entries, Reals::Double(_)));
+    let mut saturates = None;
     let reply = match samples {
         Samples::Whole(reply) => {
             let filters = read.filters(&list, entries, &sizes, |entries| entries.to_doubles("F in double"))?;
+            saturates = saturating(image, &filters)?;
             reply(&read, image, filters)
         }
         Samples::Real(samples) if in_double && matches!(samples, AnyInput::Double(_)) => {
@@ -134,6 +136,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
     };
     reply.map(|mut reply| {
+        reply.warnings.extend(saturates);
         if larger {
             static WARNED: AtomicBool = AtomicBool::new(false);
             let text = format!(
@@ -141,7 +144,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
                  then the filter.",
                 told(image)
             );
-            reply.warnings.extend(filtering::swapped(&WARNED, text));
+            reply.warnings.extend(filtering::once(&WARNED, "swapped", text));
         }
         reply
     })
@@ -194,6 +197,25 @@ fn samples<'a>(image: &'a Argument, part: Part) -> Result<(Samples<'a>, Cow<'a, 
 fn held_class(image: &Argument) -> Result<Option<Class>, Error> {
     let class = StoredArray::of(image)?.map(|held| held.class);
     Ok(class.filter(|class| !matches!(class, Class::Double | Class::Single)))
+}
+
+/// The warning that truth values under these filters are not counted: results are truth values, as imfilter has it. Where
+/// the entries add up to at most 1, as those of a mean, nobody expects a number.
+fn saturating(image: &Argument, filters: &[Filter<f64>]) -> Result<Option<Error>, Error> {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    let sum = |filter: &Filter<f64>| filter.values().iter().map(|entry| entry.abs()).sum::<f64>();
+    let most = filters.iter().map(sum).product::<f64>();
+    // But for the rounding.
+    if most <= 1.0 + 1e-6 || (image.class() != Class::Logical && held_class(image)? != Some(Class::Logical)) {
+        return Ok(None);
+    }
+    let text = format!(
+        "N is {}, so the results are truth values: true where the sum is 0.5 or more. The entries of F add up to {}, \
+         without their signs: double (N) counts.",
+        told(image),
+        options::number_text(most)
+    );
+    Ok(filtering::once(&WARNED, "truthValues", text))
 }
 
 impl<'a> Read<'a> {

@@ -26,10 +26,9 @@ pub(super) fn sized(dims: &[usize]) -> [usize; 3] {
     size
 }
 
-/// The warning that the two inputs look swapped, with what `text` says of them. In a process it is given the first time
-/// only, of which `warned` tells.
-pub(super) fn swapped(warned: &AtomicBool, text: String) -> Option<Error> {
-    (!warned.swap(true, Ordering::Relaxed)).then(|| Error::new("swapped", text + " This is said once in a session."))
+/// A warning: in a process it is given the first time only, of which `warned` tells.
+pub(super) fn once(warned: &AtomicBool, identifier: &'static str, text: String) -> Option<Error> {
+    (!warned.swap(true, Ordering::Relaxed)).then(|| Error::new(identifier, text + " This is said once in a session."))
 }
 
 /// A call that was read: what is asked for, of which array.

@@ -96,7 +96,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
                  the filter.",
                 told(input)
             );
-            reply.warnings.extend(filtering::swapped(&WARNED, text));
+            reply.warnings.extend(filtering::once(&WARNED, "swapped", text));
         }
         reply
     })

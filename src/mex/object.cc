@@ -27,6 +27,8 @@
 
 #include <octave/mexproto.h>
 
+#include "object_saving.hpp"
+
 namespace {
 const char UNSUPPORTED[] = "DeviceArray:unsupported";
 
@@ -124,7 +126,7 @@ octave_value ask_one(const char* verb, const octave_value_list& inputs) { return
     throw;  // never reached: no version's header says so of error_with_id
 }
 
-class device_array : public octave_base_value {
+class device_array : public ordinary_in_files {
 public:
     device_array() : m_dims(0, 0), m_class("double") {}
 
@@ -293,36 +295,32 @@ public:
 
     void short_disp(std::ostream& os) const override { os << m_dims.str() << ' ' << m_class; }
 
-    // ---- What functions of the host ask for that want numbers; the rest tell the type's name
+    // ---- As an index of an ordinary array
 
     octave::idx_vector index_vector(bool = false) const override {
         error_with_id("DeviceArray:index", "A DeviceArray cannot be an index of an ordinary array: x(gather (u)).");
         return octave::idx_vector();
     }
 
-#define NO_VALUE(type, name, ...) \
-    type name(__VA_ARGS__) const override { refuse("its values where ordinary ones are wanted", "gather (u)"); }
-    NO_VALUE(int, int_value, bool, bool)
-    NO_VALUE(double, double_value, bool)
-    NO_VALUE(float, float_value, bool)
-    NO_VALUE(Matrix, matrix_value, bool)
-    NO_VALUE(FloatMatrix, float_matrix_value, bool)
-    NO_VALUE(NDArray, array_value, bool)
-    NO_VALUE(FloatNDArray, float_array_value, bool)
-    NO_VALUE(Complex, complex_value, bool)
-    NO_VALUE(ComplexNDArray, complex_array_value, bool)
-    NO_VALUE(bool, bool_value, bool)
-    NO_VALUE(boolNDArray, bool_array_value, bool)
-    NO_VALUE(int8NDArray, int8_array_value)
-    NO_VALUE(int16NDArray, int16_array_value)
-    NO_VALUE(int32NDArray, int32_array_value)
-    NO_VALUE(int64NDArray, int64_array_value)
-    NO_VALUE(uint8NDArray, uint8_array_value)
-    NO_VALUE(uint16NDArray, uint16_array_value)
-    NO_VALUE(uint32NDArray, uint32_array_value)
-    NO_VALUE(uint64NDArray, uint64_array_value)
-    NO_VALUE(std::string, string_value, bool)
-#undef NO_VALUE
+    // ---- The type
+
+    int type_id() const override { return s_type; }
+
+    static int static_type_id() { return s_type; }
+
+    static void register_with(octave::type_info& types) {
+        s_type = types.register_type(TYPE_NAME, CLASS_NAME, octave_value(new device_array()));
+    }
+
+protected:
+    const std::string& class_of_elements() const override { return m_class; }
+
+    octave_value values() const override {
+        octave::symbol_table& symbols = octave::interpreter::the_interpreter()->get_symbol_table();
+        return octave::feval(symbols.find_method("gather", CLASS_NAME), octave_value_list(self()), 1)(0);
+    }
+
+    void refuse_values() const override { refuse("its values where ordinary ones are wanted", "gather (u)"); }
 
 private:
     // This value: one holder more, and no copy.
@@ -352,8 +350,7 @@ private:
             used = 2;
         }
         octave::symbol_table& symbols = octave::interpreter::the_interpreter()->get_symbol_table();
-        const octave_value found =
-            m_held ? symbols.find_function(name, inputs) : symbols.find_method(name, "DeviceArray");
+        const octave_value found = m_held ? symbols.find_function(name, inputs) : symbols.find_method(name, CLASS_NAME);
         if (name == "DeviceArray" || !found.is_defined())
             error_with_id(UNSUPPORTED, "A DeviceArray has no field or method %s.", name.c_str());
         const octave_value_list results = octave::feval(found, inputs, type.size() > used ? 1 : nargout);
@@ -367,12 +364,8 @@ private:
     dim_vector m_dims;
     std::string m_class;
 
-    DECLARE_OV_TYPEID_FUNCTIONS_AND_DATA
+    static inline int s_type = -1;
 };
-
-// Where a function of the host refuses a value it tells the type's name, which so says what
-// to do.
-DEFINE_OV_TYPEID_FUNCTIONS_AND_DATA(device_array, "DeviceArray (gather it first)", "DeviceArray");
 
 // ---- Operators
 
@@ -547,7 +540,7 @@ extern "C" __attribute__((visibility("default"))) int stencil_install_1(Verb ver
         if (!library_verb) {
             octave::interpreter* interpreter = octave::interpreter::the_interpreter();
             if (!interpreter) return 2;
-            device_array::register_type();
+            device_array::register_with(interpreter->get_type_info());
             install_operators(interpreter->get_type_info());
         }
         library_verb = verb;

@@ -433,15 +433,60 @@
 %!   assert (strtrim (strrep (out, exit_noise (), "")), "done");
 %! endfor
 
-%!testif ; ! own_type ()  # no file has the type
-%! before = live ();
-%! u = DeviceArray.loadobj (struct ());
-%! for f = {@() gather(u), @() u + 1, @() size(u), @() u(1)}
-%!   refused (f{1}, "", "");
-%! endfor
-%! clear f
-%! assert (evalc ("clear u"), "");
-%! assert (live (), before);
+## --- Files -------------------------------------------------------------------------
+
+## Loads them in a session that has nothing of ours.
+%!function loading (code)
+%!  file = [tempname() ".m"];
+%!  fid = fopen (file, "w");
+%!  fprintf (fid, "%s\n", "1;", code{:}, "disp ('loaded')");
+%!  fclose (fid);
+%!  [status, out] = system ([getenv("STENCIL_TEST_OCTAVE") " --norc --quiet " file " 2>&1"]);
+%!  delete (file);
+%!  assert (status == 0 && strcmp (strtrim (strrep (out, exit_noise (), "")), "loaded"), "%s", out);
+%!endfunction
+
+%!testif ; own_type ()  # a file has the values, of a variable, a struct, a cell and a workspace
+%! place = tempname ();
+%! mkdir (place);
+%! unwind_protect
+%!   [status, out] = run_octave ({
+%!     "x = {magic(4), single([1.5 NaN; -Inf 2]), [true false], int8(-3:3)', uint32(7), zeros(0, 3), rand(2, 3, 2), 0.1, true};"
+%!     "held = cellfun (@DeviceArray, x, 'UniformOutput', false);"
+%!     "u = held{1}; s.a = held{2}; s.b = {held{4}, 'text'};"
+%!     "for format = {'-text', '-binary', '-hdf5', '-v6', '-v7'}"
+%!     sprintf("  save (format{1}, fullfile ('%s', ['all' format{1}]));", place)
+%!     sprintf("  save (format{1}, fullfile ('%s', ['u' format{1}]), 'u');", place)
+%!     "end"
+%!     "assert (isa (u, 'DeviceArray') && isequal (gather (u), x{1}));"
+%!     "[~, id] = lastwarn (); printf ('<%s>', id);"});
+%!   assert (status == 0 && ! isempty (strfind (out, "<DeviceArray:saved>")), "%s", out);
+%!   assert (numel (strfind (out, "warning: A DeviceArray is saved")) == 1, "%s", out);
+%!   loading ({
+%!     "same = @(a, b) strcmp (class (a), class (b)) && size_equal (a, b) && isequaln (a, b);"
+%!     "for format = {'-text', '-binary', '-hdf5', '-v6', '-v7'}"
+%!     sprintf("  w = load (fullfile ('%s', ['all' format{1}]));", place)
+%!     sprintf("  one = load (fullfile ('%s', ['u' format{1}]));", place)
+%!     "  assert (all (cellfun (same, w.held, w.x)), format{1});"
+%!     "  assert (same (w.u, w.x{1}) && same (one.u, w.x{1}) && same (w.s.a, w.x{2}) && same (w.s.b, {w.x{4}, 'text'}), format{1});"
+%!     "end"});
+%! unwind_protect_cleanup
+%!   confirm_recursive_rmdir (false, "local");
+%!   rmdir (place, "s");
+%! end_unwind_protect
+
+%!testif ; ! own_type ()  # of an object MATLAB's formats have the values, in a struct
+%! file = tempname ();
+%! x = single ([1 NaN; 3 4]);
+%! u = DeviceArray (x);
+%! v = DeviceArray.loadobj (saveobj (u));
+%! assert (isa (v, "DeviceArray") && isequaln (gather (v), x) && isa (gather (v), "single"));
+%! unwind_protect
+%!   save ("-v7", file, "u");
+%!   loading ({"warning ('off', 'all');", sprintf("u = load ('%s').u;", file), "assert (u.values, single ([1 NaN; 3 4]));"});
+%! unwind_protect_cleanup
+%!   delete (file);
+%! end_unwind_protect
 
 ## --- clear and exit ---------------------------------------------------------------
 

@@ -86,28 +86,6 @@
 %!               @() arrayfun(@(q) q, u), @() kron(u, u), @() dec2bin(u), @() ismember(1, u), @() accumarray(u, 1), ...
 %!               @() cummax(u), @() typecast(u, "uint8"), @() bitshift(u, 1), @() {1, 2, 3}{u}});
 
-%!test # a file gets no DeviceArray
-%! file = tempname ();
-%! unwind_protect
-%!   for format = {"-text", "-binary"}
-%!     given = "";
-%!     try
-%!       save (format{1}, file, "u");
-%!     catch caught
-%!       given = caught.message;
-%!     end_try_catch
-%!     if (isempty (given))
-%!       ## Octave 11 writes something: nothing that is good for another session.
-%!       [status, out] = run_octave ({sprintf("try, load ('%s'); if (isnumeric (gather (u))), disp ('<valid>'); end, catch, end", file)});
-%!       assert (isempty (strfind (out, "<valid>")), out);
-%!     endif
-%!   endfor
-%! unwind_protect_cleanup
-%!   ## Most Octaves refuse before they make it.
-%!   [~, ~] = unlink (file);
-%! end_unwind_protect
-%! assert (gather (u), x);
-
 ## These take a value that says it is of a class for the host's own array of that class, and
 ## ended the process once.
 %!test # functions that look into integers, truth values and singles

@@ -788,3 +788,19 @@
 %! ## Beside the warning that there is no GPU, where that is due.
 %! [status, out] = run_octave (code ({"c (1, ones (3));"}), {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES="});
 %! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")) == 2, "it printed: %s", out);
+
+%!test # truth values that are not counted: one warning in a session, where the entries add up to more than 1
+%! told = @(out) numel (strfind (out, "ConvolutionConstantMemory:truthValues"));
+%! code = @(lines) [{"c = @ConvolutionConstantMemory_CUDA; m = rand (5) > 0.3; u = DeviceArray (m, 'Backend', 'cpu');"}, lines, ...
+%!                  {"[~, id] = lastwarn (); disp (id);"}];
+%! backend = {"STENCIL_BACKEND=cpu"};
+%! quiet = {"c (m, ones (3) / 9); c (u, {ones(3, 1) / 3, [1 2 1] / 4}); c (m, [1 -1] / 2); c (double (m), ones (3));", ...
+%!          "c (uint8 (m), ones (3)); c (single (u), ones (3));"};
+%! for loud = {"c (m, ones (3));", "c (u, [1; -1]);", "c (m, {[1 1], [1; 0.1]});", ...
+%!             "f = @(x) c (x, ones (2)); DeviceArray.iterate (f, 2, u); s = DeviceArray.compile (f, u); s (m (:,1:3));"}
+%!   [status, out] = run_octave (code ([quiet, {"disp ('quiet')"}, loud, loud]), backend);
+%!   at = strfind (out, "quiet");
+%!   assert (status == 0 && numel (at) == 1 && isempty (strfind (out(1:at), "warning")), "%s", out);
+%!   assert (told (out) == 1, "%s", out);
+%!   assert (numel (strfind (out, "double (N) counts")) == 1, "%s", out);
+%! endfor

@@ -69,6 +69,7 @@
 %!     for i = 1:numel (examples)
 %!       [status, out, id] = paste (examples{i}, place, settings);
 %!       assert (status == 0 || any (strcmp (id, promised)), "%s:\n%s\n%s", file{1}, strjoin (examples{i}, "\n"), out);
+%!       assert (isempty (strfind (out, "truth values")), "%s: %s", file{1}, out);
 %!     endfor
 %!   endfor
 %!   assert (with_examples >= 7);
@@ -106,6 +107,12 @@
 %!   assert (strtrim (help_lines (files{at}){1}), [name "  " words]);
 %! endfor
 
+%!test # what makes steps fast comes first
+%! for file = {fullfile(folder, "Contents.m"), fullfile(folder, "@DeviceArray", "DeviceArray.m")}
+%!   text = strjoin (help_lines (file{1})(1:10), "\n");
+%!   assert (! isempty (strfind (text, "DeviceArray.iterate")) && ! isempty (strfind (text, "DeviceArray.compile")), "%s", file{1});
+%! endfor
+
 %!test # "help" finds it by its name, and by the end of its folder's path
 %! for topic = {"Contents", regexp(folder, '[^/]+/[^/]+$', "match", "once")}
 %!   [~, out] = run_octave (["help " topic{1}]);
@@ -137,11 +144,56 @@
 %!   run_example (name, lines(first+1:last(find (last > first, 1))-1));
 %! endfor
 
+%!function x = in_step (code__, u, v, m)
+%!  ## What an entry of the list of iterate's help gives, or the array that it changes.
+%!  [s, i, j, k, F, d] = deal (1.5, [3 1 2], [2 2 4], [1 -2 1], magic (3) / 45, 0.5);
+%!  x = [];
+%!  if (! isempty (regexp (code__, '^\w+$', "once")))
+%!    x = feval (code__, u);
+%!  elseif (! isempty (regexp (code__, '\) = ', "once")))
+%!    eval ([code__ ";"]);
+%!    x = u;
+%!  else
+%!    x = eval ([code__ ";"]);
+%!  endif
+%!  x = double (x)(:);
+%!endfunction
+%!
+%!function [x, u, v, m] = swapping (code, x, u, v, m)
+%!  x = in_step (code, u, v, m);
+%!  [u, v, m] = deal (v, u, ! m);
+%!endfunction
+
+%!test # what a step may use: each entry of the list is recorded, and has the bits of the plain loop
+%! lines = help_lines (fullfile (folder, "@DeviceArray", "iterate.m"));
+%! first = find (strncmp (lines, "   What a step may use", 22));
+%! last = first + find (cellfun (@isempty, lines(first+1:end)), 1);
+%! list = strjoin (lines(first+3:last-1)(strncmp (lines(first+3:last-1), "     ", 5)), ",");
+%! outside = cumsum ((list == "(") + (list == "[") - (list == ")") - (list == "]")) == 0;
+%! list(list == "," & outside) = "\n";
+%! entries = strtrim (strsplit (list, "\n"));
+%! entries(cellfun (@isempty, entries)) = [];
+%! assert (numel (entries) > 100);
+%! rand ("twister", 4);
+%! [u, v, m] = deal (DeviceArray (rand (4) - 0.3), DeviceArray (rand (4) + 0.1), DeviceArray (rand (4) > 0.5));
+%! for entry = entries
+%!   step = @(varargin) swapping (entry{1}, varargin{:});
+%!   try
+%!     states = {DeviceArray(0 * in_step (entry{1}, u, v, m)), u, v, m};
+%!     got = DeviceArray.iterate (step, 2, states{:}, "States", 4);
+%!   catch err
+%!     error ("%s is no part of a step: %s", entry{1}, err.message);
+%!   end_try_catch
+%!   want = plain_steps (step, 2, states){1};
+%!   assert (same_bits (gather (got), want), "%s", entry{1});
+%! endfor
+
 %!test # "help @DeviceArray/NAME" finds it
 %! ## In a fresh session: where Octave has loaded a class it looks elsewhere, and "help DeviceArray.NAME" finds it.
-%! for name = {"norm", "zeros", "gather"}
-%!   [~, out] = run_octave (["help @DeviceArray/" name{1}]);
-%!   assert (! isempty (regexp (out, ["^" name{1} "  [A-Z]"], "once", "lineanchors")), "%s", out);
+%! for topic = {"@DeviceArray/norm", "@DeviceArray/zeros", "@DeviceArray/gather", "DeviceArray.iterate", "DeviceArray.compile"}
+%!   [~, out] = run_octave (["help " topic{1}]);
+%!   name = regexp (topic{1}, '\w+$', "match", "once");
+%!   assert (! isempty (regexp (out, ["^" name "  [A-Z]"], "once", "lineanchors")), "%s", out);
 %! endfor
 %! if (own_type ())
 %!   return

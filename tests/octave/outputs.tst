@@ -270,6 +270,7 @@
 %! unwind_protect
 %!   copyfile (fullfile (here, "build-mex"), fullfile (root, "matlab"));
 %!   copyfile (fullfile (here, "..", "src", "mex", "*.cc"), fullfile (root, "src", "mex"));
+%!   copyfile (fullfile (here, "..", "src", "mex", "*.hpp"), fullfile (root, "src", "mex"));
 %!   ## The other one, which takes long to compile, is there already.
 %!   if (! isempty (helper ("object")))
 %!     copyfile (helper ("object"), fullfile (root, "matlab"));

@@ -1,0 +1,1 @@
+../../../../@DeviceArray/compile.m

@@ -1,0 +1,1 @@
+../../../../@DeviceArray/iterate.m
