@@ -1,4 +1,4 @@
-function u = horzcat (varargin)
+function varargout = horzcat (varargin)
 %horzcat  Arrays beside each other.
 %
 %   W = [U, V, ...]
@@ -11,5 +11,14 @@ function u = horzcat (varargin)
 %
 %   See also DeviceArray, cat, vertcat.
 
-  u = DeviceArray_CUDA ('cat', 2, varargin{:});
+  try
+    varargout = {DeviceArray_CUDA('cat', 2, varargin{:})};
+  catch caught
+    if ~DeviceArray_CUDA ('native')
+      rethrow (caught);
+    end
+    % Octave puts words of its own in the place of an error of brackets: a value has it, which raises it when it is
+    % assigned. So no name here may get it.
+    varargout = {DeviceArray_CUDA('refusal')};
+  end
 end

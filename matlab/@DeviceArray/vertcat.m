@@ -1,4 +1,4 @@
-function u = vertcat (varargin)
+function varargout = vertcat (varargin)
 %vertcat  Arrays above each other.
 %
 %   W = [U; V; ...]
@@ -11,5 +11,14 @@ function u = vertcat (varargin)
 %
 %   See also DeviceArray, cat, horzcat.
 
-  u = DeviceArray_CUDA ('cat', 1, varargin{:});
+  try
+    varargout = {DeviceArray_CUDA('cat', 1, varargin{:})};
+  catch caught
+    if ~DeviceArray_CUDA ('native')
+      rethrow (caught);
+    end
+    % Octave puts words of its own in the place of an error of brackets: a value has it, which raises it when it is
+    % assigned. So no name here may get it.
+    varargout = {DeviceArray_CUDA('refusal')};
+  end
 end

@@ -27,6 +27,8 @@
 
 #include <octave/mexproto.h>
 
+#include "object_host.hpp"
+
 namespace {
 const char UNSUPPORTED[] = "DeviceArray:unsupported";
 
@@ -166,7 +168,8 @@ public:
     bool islogical() const override { return m_class == "logical"; }
 
     // Not `isinteger': functions of the host that are told so look which of their own integer
-    // classes it is, and end the session. isinteger.m of the type says so.
+    // classes it is, and end the session. isinteger.m of the type says so, and this to `isa'.
+    bool is_instance_of(const std::string& name) const override { return name == "integer" && is_of_integers(); }
 
     dim_vector dims() const override { return m_dims; }
 
@@ -179,7 +182,7 @@ public:
     bool is_true() const override {
         // The library has an error of its own for a value of a step.
         ask("condition", octave_value_list(self()));
-        refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))");
+        refuse("a condition", "if (all (u(:) > 0)), if (any (u(:))), or if (gather (u))");
     }
 
     // What the host compares in a switch.
@@ -215,8 +218,7 @@ public:
     octave_value subsasgn(const std::string& type, const std::list<octave_value_list>& idx,
                           const octave_value& rhs) override {
         if (!m_held)
-            error_with_id(UNSUPPORTED,
-                          "A DeviceArray cannot be put into an ordinary array: write x(...) = gather (u).");
+            assigned_to_ordinary(*this, {}, *this);
         if (type.size() != 1 || type[0] != '(')
             error_with_id(UNSUPPORTED, "A DeviceArray has elements only: u(...) = value, no fields and no cells.");
         const octave_value me = self();
@@ -243,6 +245,8 @@ public:
         octave_value_list inputs(self());
         return ask_one("permute", inputs.append(octave_value(row)));
     }
+
+    octave_value squeeze() const override { return with_sizes("reshape", m_dims.squeeze()); }
 
     octave_value resize(const dim_vector& dims, bool) const override { return with_sizes("resize", dims); }
 
@@ -308,6 +312,7 @@ public:
 #define NO_VALUE(type, name, ...) \
     type name(__VA_ARGS__) const override { refuse("its values where ordinary ones are wanted", "gather (u)"); }
     NO_VALUE(int, int_value, bool, bool)
+    NO_VALUE(int64_t, int64_value, bool, bool)
     NO_VALUE(double, double_value, bool)
     NO_VALUE(float, float_value, bool)
     NO_VALUE(Matrix, matrix_value, bool)
@@ -432,6 +437,11 @@ constexpr BinaryOperator BINARY[] = {
     {octave_value::op_pow, "power", false, SCALARS, "^", "gather (u) ^ k, or for elementwise powers .^"},
 };
 
+// Whether the product of two matrices is one number: of a row and a column.
+bool is_dot(const dim_vector& a, const dim_vector& b) {
+    return a.ndims() == 2 && b.ndims() == 2 && a(0) == 1 && b(1) == 1 && a(1) == b(0);
+}
+
 template <std::size_t which>
 octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     constexpr BinaryOperator OPERATOR = BINARY[which];
@@ -439,6 +449,8 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) ||
                          (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
+    if (OPERATOR.op == octave_value::op_mul && !allowed && is_dot(a.dims(), b.dims()))
+        return ask_one("dot", both(a, b));
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
     if (b.is_int64_type() || b.is_uint64_type())
         error_with_id("DeviceArray:dataType", "Integers of 64 bits are no operand of a DeviceArray: %s.",
@@ -521,6 +533,7 @@ void install_operators(octave::type_info& types) {
         if (!other.is_defined()) continue;
         install_binary(types, own, other.type_id(), ALL);
         install_binary(types, other.type_id(), own, ALL);
+        types.install_assign_op(octave_value::op_asn_eq, other.type_id(), own, assigned_to_ordinary);
     }
     types.install_unary_op(octave_value::op_uplus, own, uplus);
     types.install_unary_op(octave_value::op_uminus, own, uminus);
@@ -542,13 +555,14 @@ mxArray* array_of(const octave_value& value) {
 // Makes the type known to this Octave, once; its operators call `verb'. The number in the name is
 // for what is passed between here and object.rs: change it with that. Returns 0, or 2 where
 // this Octave does not do as expected.
-extern "C" __attribute__((visibility("default"))) int stencil_install_1(Verb verb) {
+extern "C" __attribute__((visibility("default"))) int stencil_install_2(Verb verb) {
     try {
         if (!library_verb) {
             octave::interpreter* interpreter = octave::interpreter::the_interpreter();
             if (!interpreter) return 2;
             device_array::register_type();
             install_operators(interpreter->get_type_info());
+            install_rows(interpreter->get_symbol_table());
         }
         library_verb = verb;
         return 0;

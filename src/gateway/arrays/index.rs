@@ -112,12 +112,16 @@ pub(super) fn put<'a>(
         return Err(Error::new("index", "No index was given."));
     }
     let Assigned { places, grown } = places::assigned(&held.dims, &subscripts, &operand.dims)?;
-    if held.class == Class::Logical {
+    // Of truth values singles make doubles, and only they: so Octave has it.
+    let widens = held.class == Class::Logical && operand.class == Class::Single;
+    let class = if widens { Class::Double } else { held.class };
+    if class == Class::Logical {
         class::check_truths(values)?;
     }
     let len = grown.as_ref().map_or(held.len(), |dims| dims.iter().product());
-    in_class_of_engine!(held.numbers.class(), T => keep(held.home, len, move |engine, home, watch| {
-        let StoredArray { dims, class, numbers, .. } = held;
+    let stored = if widens { class } else { held.numbers.class() };
+    in_class_of_engine!(stored, T => keep(held.home, len, move |engine, home, watch| {
+        let StoredArray { dims, numbers, .. } = held;
         let values = operand.in_class::<T>(class, engine, watch)?;
         let mut old = T::of(&numbers, engine, watch)?;
         drop(numbers);

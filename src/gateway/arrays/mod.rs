@@ -45,6 +45,7 @@ enum Verb {
     Count,
     Native,
     Statics,
+    Refusal,
     Gather,
     Size,
     Class,
@@ -95,7 +96,7 @@ enum Verb {
 const MOST_STATES: usize = 64;
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 102] = [
+const VERBS: [(&str, Verb); 104] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -152,6 +153,7 @@ const VERBS: [(&str, Verb); 102] = [
     ("nnz", Verb::Statistic(Statistic::Nonzeros)),
     ("sumsq", Verb::Statistic(Statistic::SumOfSquares)),
     ("mean", Verb::Statistic(Statistic::Mean)),
+    ("median", Verb::Statistic(Statistic::Median)),
     ("var", Verb::Spread(Statistic::Variance { of_all: false })),
     ("std", Verb::Spread(Statistic::Deviation { of_all: false })),
     ("power", Verb::Power),
@@ -169,6 +171,7 @@ const VERBS: [(&str, Verb); 102] = [
     ("count", Verb::Count),
     ("native", Verb::Native),
     ("statics", Verb::Statics),
+    ("refusal", Verb::Refusal),
     ("gather", Verb::Gather),
     ("size", Verb::Size),
     ("class", Verb::Class),
@@ -231,6 +234,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Count, []) => Ok(value(Value::Double(store::count() as f64))),
         (Verb::Native, []) => Ok(reply(Output::InstallType)),
         (Verb::Statics, []) => Ok(reply(Output::NoArray)),
+        (Verb::Refusal, []) => Ok(reply(Output::Refusal)),
         (Verb::Gather, [array]) => elements::gather(held(array)?),
         (Verb::Size, [array]) => Ok(value(Value::Row(held(array)?.dims.iter().map(|&dim| dim as f64).collect()))),
         (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
@@ -250,16 +254,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             ];
             Ok(value(Value::Struct(fields)))
         }
-        (Verb::Reshape, [array, dims]) => {
-            let array = held(array)?;
-            let dims = make::sizes(dims)?;
-            if make::elements(&dims)? != array.len() {
-                let text = format!("can't reshape {array}: another number of elements was asked for");
-                return Err(Error::new("size", text));
-            }
-            // Shared numbers never change, so both objects may have them.
-            run::keep(array.home, 0, move |_, _, _| Ok(StoredArray { dims, ..array }))
-        }
+        (Verb::Reshape, [array, sizes @ ..]) => make::reshape(held(array)?, sizes),
         (Verb::Convert, [array, class]) => elements::convert(held(array)?, class::named(class)?),
         (Verb::Pick, [array, indices @ ..]) => index::pick(held(array)?, indices),
         (Verb::Put { in_place }, [array, values, indices @ ..]) => {
