@@ -2,7 +2,7 @@ function r = any (u, varargin)
 %any  Whether any element is not zero.
 %
 %   T = any (U)         along the first dimension that is not 1
-%   T = any (U, DIM)    along DIM
+%   T = any (U, DIM)    along DIM, or along several: a list
 %   T = any (U, 'all')  over all elements
 %
 %   NaN counts for nothing. One truth value is an ordinary one.
@@ -15,6 +15,6 @@ function r = any (u, varargin)
   if nargin == 1
     r = DeviceArray_CUDA ('any', u, -1);
   else
-    r = DeviceArray_CUDA ('any', u, along (varargin{:}));
+    r = reduced ('any', u, varargin{:});
   end
 end

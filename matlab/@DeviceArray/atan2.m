@@ -11,5 +11,8 @@ function c = atan2 (y, x)
 %
 %   See also DeviceArray, hypot.
 
+  if nargin < 2
+    tooFew ('atan2 (Y, X)');
+  end
   c = DeviceArray_CUDA ('atan2', y, x);
 end

@@ -11,5 +11,8 @@ function c = hypot (a, b)
 %
 %   See also DeviceArray, atan2, norm.
 
+  if nargin < 2
+    tooFew ('hypot (U, V)');
+  end
   c = DeviceArray_CUDA ('hypot', a, b);
 end

@@ -9,10 +9,13 @@ function yes = isequal (a, b, varargin)
 %   Example
 %     isequal (DeviceArray ([1 2]), [1 2])  % 1
 %
-%   See also DeviceArray, all.
+%   See also DeviceArray, isequaln, all.
 
-  yes = same (a, b);
+  if nargin < 2
+    tooFew ('isequal (U, V)');
+  end
+  yes = same (a, b, false);
   for k = 1:numel (varargin)
-    yes = yes && same (a, varargin{k});
+    yes = yes && same (a, varargin{k}, false);
   end
 end

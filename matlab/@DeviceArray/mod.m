@@ -10,5 +10,8 @@ function c = mod (a, b)
 %
 %   See also DeviceArray, rem, fix.
 
+  if nargin < 2
+    tooFew ('mod (U, N)');
+  end
   c = DeviceArray_CUDA ('mod', a, b);
 end

@@ -10,5 +10,8 @@ function c = rem (a, b)
 %
 %   See also DeviceArray, mod, fix.
 
+  if nargin < 2
+    tooFew ('rem (U, N)');
+  end
   c = DeviceArray_CUDA ('rem', a, b);
 end

@@ -14,11 +14,6 @@ function varargout = vertcat (varargin)
   try
     varargout = {DeviceArray_CUDA('cat', 1, varargin{:})};
   catch caught
-    if ~DeviceArray_CUDA ('native')
-      rethrow (caught);
-    end
-    % Octave puts words of its own in the place of an error of brackets: a value has it, which raises it when it is
-    % assigned. So no name here may get it.
-    varargout = {DeviceArray_CUDA('refusal')};
+    varargout = {refusal(caught)};
   end
 end

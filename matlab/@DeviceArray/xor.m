@@ -10,5 +10,8 @@ function t = xor (a, b)
 %
 %   See also DeviceArray, any, all.
 
+  if nargin < 2
+    tooFew ('xor (U, V)');
+  end
   t = DeviceArray_CUDA ('xor', a, b);
 end

@@ -72,23 +72,6 @@ bool is_plain(const octave_value& value) {
     return (value.isnumeric() || value.islogical() || value.is_string()) && !value.iscomplex() && !value.issparse();
 }
 
-// An array of the library's, or a number, which is read: some versions of the host take its memory over.
-octave_value answered(const mxArray* array) {
-    if (array->is_octave_value()) return mxArray::as_octave_value(array);
-    const octave_value number(array->get_scalar());
-    switch (array->get_class_id()) {
-        case mxLOGICAL_CLASS: return octave_value(array->get_scalar() != 0);
-        case mxSINGLE_CLASS: return number.as_single();
-        case mxINT8_CLASS: return number.as_int8();
-        case mxINT16_CLASS: return number.as_int16();
-        case mxINT32_CLASS: return number.as_int32();
-        case mxUINT8_CLASS: return number.as_uint8();
-        case mxUINT16_CLASS: return number.as_uint16();
-        case mxUINT32_CLASS: return number.as_uint32();
-        default: return number;
-    }
-}
-
 // Calls a verb, and returns its outputs. Its errors become the host's.
 octave_value_list ask(const char* verb, const octave_value_list& inputs, int outputs = 1) {
     std::vector<std::unique_ptr<mxArray>> arrays;
@@ -437,11 +420,6 @@ constexpr BinaryOperator BINARY[] = {
     {octave_value::op_pow, "power", false, SCALARS, "^", "gather (u) ^ k, or for elementwise powers .^"},
 };
 
-// Whether the product of two matrices is one number: of a row and a column.
-bool is_dot(const dim_vector& a, const dim_vector& b) {
-    return a.ndims() == 2 && b.ndims() == 2 && a(0) == 1 && b(1) == 1 && a(1) == b(0);
-}
-
 template <std::size_t which>
 octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     constexpr BinaryOperator OPERATOR = BINARY[which];
@@ -449,7 +427,7 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) ||
                          (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
-    if (OPERATOR.op == octave_value::op_mul && !allowed && is_dot(a.dims(), b.dims()))
+    if (OPERATOR.op == octave_value::op_mul && !allowed && is_dot(a, b))
         return ask_one("dot", both(a, b));
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
     if (b.is_int64_type() || b.is_uint64_type())

@@ -1,5 +1,5 @@
-// Where the host's own values meet arrays of ours, for object.cc, which includes this: rows of numbers in brackets,
-// brackets that fail, an ordinary array that is assigned to, ranges.
+// Where the host's own values meet arrays of ours, for object.cc, which includes this: numbers that come back, rows of
+// numbers in brackets, brackets that fail, an ordinary array that is assigned to, ranges.
 
 #ifndef STENCIL_OBJECT_HOST_HPP
 #define STENCIL_OBJECT_HOST_HPP
@@ -51,6 +51,31 @@ private:
 
     std::string m_identifier, m_text;
 };
+
+// An array of the library's, or a number, which is read: some versions of the host take its memory over.
+octave_value answered(const mxArray* array) {
+    if (array->is_octave_value()) return mxArray::as_octave_value(array);
+    const octave_value number(array->get_scalar());
+    switch (array->get_class_id()) {
+        case mxLOGICAL_CLASS: return octave_value(array->get_scalar() != 0);
+        case mxSINGLE_CLASS: return number.as_single();
+        case mxINT8_CLASS: return number.as_int8();
+        case mxINT16_CLASS: return number.as_int16();
+        case mxINT32_CLASS: return number.as_int32();
+        case mxUINT8_CLASS: return number.as_uint8();
+        case mxUINT16_CLASS: return number.as_uint16();
+        case mxUINT32_CLASS: return number.as_uint32();
+        default: return number;
+    }
+}
+
+// Whether the product of two matrices is a dot product: of a row and a column, and not of integers.
+bool is_dot(const octave_base_value& a, const octave_base_value& b) {
+    for (const octave_base_value* operand : {&a, &b}) {
+        if (operand->class_name().find("int") != std::string::npos || operand->is_instance_of("integer")) return false;
+    }
+    return a.ndims() == 2 && b.ndims() == 2 && a.rows() == 1 && b.columns() == 1 && a.columns() == b.rows();
+}
 
 // Of `[1 2; u]' the host joins the first row by the method of its own class, and looks for one.
 void install_rows(octave::symbol_table& symbols) {

@@ -1,16 +1,23 @@
-function yes = same (a, b)
-%same  Whether two arrays, of which one may be ordinary, are equal.
+function yes = same (a, b, nans)
+%same  Whether two arrays, of which one may be ordinary, are equal, and whether NANS
+%      are equal to each other.
 
+  compare = @isequal;
+  if nans
+    compare = @isequaln;
+  end
   if ~known (a) || ~known (b)
     % Cells, texts and the like are compared by the host's rules.
     [a, b] = gather (a, b);
-    yes = isequal (a, b);
+    yes = compare (a, b);
   elseif ~isequal (size (a), size (b))
     yes = false;
+  elseif ~isa (a, 'DeviceArray') && ~isa (b, 'DeviceArray')
+    yes = compare (a, b);
+  elseif nans
+    yes = ~any (any (a(:) ~= b(:) & ~(isnan (a(:)) & isnan (b(:)))));
   elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
     yes = ~DeviceArray_CUDA ('differ', a, b);
-  elseif ~isa (a, 'DeviceArray') && ~isa (b, 'DeviceArray')
-    yes = isequal (a, b);
   else
     unequal = DeviceArray_CUDA ('ne', a, b);
     if isa (unequal, 'DeviceArray')

@@ -221,7 +221,6 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         _ => 1,
     };
     check_outputs_up_to(call, most)?;
-    let few = || too_few_inputs(call, expected);
     match (verb, arguments) {
         (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
         (Verb::Fill, [value, dims, class, pairs @ ..]) => make::fill(value, dims, class, &selection(pairs, 5)?),
@@ -297,7 +296,11 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Condition, [array]) => steps::condition(array),
         (Verb::Shares, [a, b]) => Ok(value(Value::Double(f64::from(held(a)?.shares(&held(b)?))))),
         (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
-        _ => Err(few()),
+        _ => {
+            let count = arguments.len();
+            let text = format!("Number of Inputs are Wrong: {text} got {count}; its help tells which it takes.");
+            Err(Error::new("numberOfInputs", text))
+        }
     }
 }
 

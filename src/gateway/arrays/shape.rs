@@ -249,7 +249,7 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
         Along::Dim(at) if at < held.dims.len() => (at, order as usize),
         _ => {
             let got = dim.scalar().map_or_else(|| dim.to_string(), super::super::options::number_text);
-            let text = format!("diff: the dimension is one of {held}, and this is {got}.");
+            let text = format!("diff: a {held} has no dimension {got}.");
             return Err(Error::new("dimension", text));
         }
     };
