@@ -11,8 +11,9 @@ function c = atan2 (y, x)
 %
 %   See also DeviceArray, hypot.
 
-  if nargin < 2
-    tooFew ('atan2 (Y, X)');
+  try
+    c = DeviceArray_CUDA ('atan2', y, x);
+  catch caught
+    tooFew ('atan2 (Y, X)', nargin, caught);
   end
-  c = DeviceArray_CUDA ('atan2', y, x);
 end

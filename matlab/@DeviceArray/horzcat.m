@@ -12,7 +12,7 @@ function varargout = horzcat (varargin)
 %   See also DeviceArray, cat, vertcat.
 
   try
-    varargout = {DeviceArray_CUDA('cat', 2, varargin{:})};
+    varargout = {DeviceArray_CUDA('horzcat', varargin{:})};
   catch caught
     varargout = {refusal(caught)};
   end

@@ -11,8 +11,9 @@ function c = hypot (a, b)
 %
 %   See also DeviceArray, atan2, norm.
 
-  if nargin < 2
-    tooFew ('hypot (U, V)');
+  try
+    c = DeviceArray_CUDA ('hypot', a, b);
+  catch caught
+    tooFew ('hypot (U, V)', nargin, caught);
   end
-  c = DeviceArray_CUDA ('hypot', a, b);
 end

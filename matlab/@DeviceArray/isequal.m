@@ -11,11 +11,11 @@ function yes = isequal (a, b, varargin)
 %
 %   See also DeviceArray, isequaln, all.
 
-  if nargin < 2
+  if nargin == 2
+    yes = same (a, b, false);
+  elseif nargin < 2
     tooFew ('isequal (U, V)');
-  end
-  yes = same (a, b, false);
-  for k = 1:numel (varargin)
-    yes = yes && same (a, varargin{k}, false);
+  else
+    yes = same (a, b, false) && isequal (a, varargin{:});
   end
 end

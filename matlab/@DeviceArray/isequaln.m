@@ -10,11 +10,11 @@ function yes = isequaln (a, b, varargin)
 %
 %   See also DeviceArray, isequal.
 
-  if nargin < 2
+  if nargin == 2
+    yes = same (a, b, true);
+  elseif nargin < 2
     tooFew ('isequaln (U, V)');
-  end
-  yes = same (a, b, true);
-  for k = 1:numel (varargin)
-    yes = yes && same (a, varargin{k}, true);
+  else
+    yes = same (a, b, true) && isequaln (a, varargin{:});
   end
 end

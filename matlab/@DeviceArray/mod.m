@@ -10,8 +10,9 @@ function c = mod (a, b)
 %
 %   See also DeviceArray, rem, fix.
 
-  if nargin < 2
-    tooFew ('mod (U, N)');
+  try
+    c = DeviceArray_CUDA ('mod', a, b);
+  catch caught
+    tooFew ('mod (U, N)', nargin, caught);
   end
-  c = DeviceArray_CUDA ('mod', a, b);
 end

@@ -10,8 +10,9 @@ function c = rem (a, b)
 %
 %   See also DeviceArray, mod, fix.
 
-  if nargin < 2
-    tooFew ('rem (U, N)');
+  try
+    c = DeviceArray_CUDA ('rem', a, b);
+  catch caught
+    tooFew ('rem (U, N)', nargin, caught);
   end
-  c = DeviceArray_CUDA ('rem', a, b);
 end

@@ -12,7 +12,7 @@ function varargout = vertcat (varargin)
 %   See also DeviceArray, cat, horzcat.
 
   try
-    varargout = {DeviceArray_CUDA('cat', 1, varargin{:})};
+    varargout = {DeviceArray_CUDA('vertcat', varargin{:})};
   catch caught
     varargout = {refusal(caught)};
   end

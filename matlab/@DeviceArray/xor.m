@@ -10,8 +10,9 @@ function t = xor (a, b)
 %
 %   See also DeviceArray, any, all.
 
-  if nargin < 2
-    tooFew ('xor (U, V)');
+  try
+    t = DeviceArray_CUDA ('xor', a, b);
+  catch caught
+    tooFew ('xor (U, V)', nargin, caught);
   end
-  t = DeviceArray_CUDA ('xor', a, b);
 end

@@ -229,7 +229,12 @@ public:
         return ask_one("permute", inputs.append(octave_value(row)));
     }
 
-    octave_value squeeze() const override { return with_sizes("reshape", m_dims.squeeze()); }
+    octave_value squeeze() const override {
+        dim_vector dims = m_dims.squeeze();
+        // What is left of several dimensions is a column.
+        if (m_dims.ndims() > 2 && dims(0) == 1) std::swap(dims(0), dims(1));
+        return with_sizes("reshape", dims);
+    }
 
     octave_value resize(const dim_vector& dims, bool) const override { return with_sizes("resize", dims); }
 

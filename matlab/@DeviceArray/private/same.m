@@ -2,18 +2,14 @@ function yes = same (a, b, nans)
 %same  Whether two arrays, of which one may be ordinary, are equal, and whether NANS
 %      are equal to each other.
 
-  compare = @isequal;
-  if nans
-    compare = @isequaln;
-  end
   if ~known (a) || ~known (b)
     % Cells, texts and the like are compared by the host's rules.
     [a, b] = gather (a, b);
-    yes = compare (a, b);
+    yes = ofHost (a, b, nans);
   elseif ~isequal (size (a), size (b))
     yes = false;
   elseif ~isa (a, 'DeviceArray') && ~isa (b, 'DeviceArray')
-    yes = compare (a, b);
+    yes = ofHost (a, b, nans);
   elseif nans
     yes = ~any (any (a(:) ~= b(:) & ~(isnan (a(:)) & isnan (b(:)))));
   elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
@@ -24,6 +20,14 @@ function yes = same (a, b, nans)
       unequal = DeviceArray_CUDA ('any', unequal, 0);
     end
     yes = ~unequal;
+  end
+end
+
+function yes = ofHost (a, b, nans)
+  if nans
+    yes = isequaln (a, b);
+  else
+    yes = isequal (a, b);
   end
 end
 

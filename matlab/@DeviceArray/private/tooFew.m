@@ -1,5 +1,9 @@
-function tooFew (call)
-%tooFew  The error of a call with fewer inputs than CALL shows.
+function tooFew (call, count, caught)
+%tooFew  The error of a call with fewer inputs than CALL shows. With a count of 2 and
+%        an error that was caught, that one.
 
-  error ('DeviceArray:numberOfInputs', 'Number of Inputs are Wrong: too few were given, and expected are %s.', call);
+  if nargin > 2 && count > 1
+    rethrow (caught);
+  end
+  error ('DeviceArray:numberOfInputs', 'Number of Inputs are Wrong: too few were given, and expected is %s.', call);
 end

@@ -58,6 +58,8 @@ enum Verb {
     },
     Remove,
     Cat,
+    /// Along the dimension of this number, counted from 0.
+    Join(usize),
     Repmat,
     Permute,
     Transpose,
@@ -96,11 +98,13 @@ enum Verb {
 const MOST_STATES: usize = 64;
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 104] = [
+const VERBS: [(&str, Verb); 106] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
     ("minus", Verb::Binary(Binary::Subtract)),
+    ("horzcat", Verb::Join(1)),
+    ("vertcat", Verb::Join(0)),
     ("rdivide", Verb::Binary(Binary::Divide)),
     ("min", Verb::Binary(Binary::Min)),
     ("max", Verb::Binary(Binary::Max)),
@@ -262,6 +266,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         }
         (Verb::Remove, [array, indices @ ..]) => index::remove(held(array)?, indices),
         (Verb::Cat, [dim, arrays @ ..]) => shape::cat(dim, arrays),
+        (Verb::Join(at), arrays) => shape::join(at, arrays),
         (Verb::Repmat, [array, times]) => shape::repmat(held(array)?, times),
         (Verb::Permute, [array, order]) => shape::permute(held(array)?, order),
         (Verb::Transpose, [array]) => shape::transpose(held(array)?),

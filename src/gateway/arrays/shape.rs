@@ -294,7 +294,7 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
 /// it. `None` for one element, of which nothing is left.
 fn unnamed(dims: &[usize], order: usize) -> Option<(usize, usize)> {
     let first = dims.iter().position(|&dim| dim != 1).unwrap_or(0);
-    if dims[first] > order {
+    if dims[first] > order || order == 0 {
         return Some((first, order));
     }
     let (mut found, mut rest) = (None, isize::try_from(order).unwrap_or(isize::MAX));
@@ -311,13 +311,18 @@ fn unnamed(dims: &[usize], order: usize) -> Option<(usize, usize)> {
 /// The most dimensions of arrays joined: each of them takes memory, also where it is 1.
 const MOST_DIMENSIONS: usize = 1 << 16;
 
-/// `cat (dim, u, v, ..)`: arrays one behind the other along a dimension.
+/// `cat (dim, u, v, ..)`.
 pub(super) fn cat<'a>(dim: &Argument, arrays: &'a [Argument]) -> Result<Reply<'a>, Error> {
     let Along::Dim(at) = Along::new(dim)? else { return Err(wrong_dimension(dim)) };
     if at >= MOST_DIMENSIONS {
         let text = format!("cat: arrays have {MOST_DIMENSIONS} dimensions at most, and this is number {}.", at + 1);
         return Err(Error::new("dimension", text));
     }
+    join(at, arrays)
+}
+
+/// Arrays one behind the other along a dimension, counted from 0.
+pub(super) fn join(at: usize, arrays: &[Argument]) -> Result<Reply<'_>, Error> {
     let home = home_of(arrays)?;
     let operands = arrays.iter().map(|array| Operand::new(array, home)).collect::<Result<Vec<_>, _>>()?;
     let class = class::of_joined(&operands.iter().map(|operand| operand.class).collect::<Vec<_>>());
@@ -413,6 +418,7 @@ mod tests {
             (&[2, 3, 4], 99, Some((2, 93))),
             (&[1, 1], 1, None),
             (&[1, 1], 0, Some((0, 0))),
+            (&[0, 3], 0, Some((0, 0))),
         ] {
             assert_eq!(unnamed(dims, order), found, "{dims:?} {order}");
         }

@@ -44,9 +44,10 @@ function varargout = DeviceArray (varargin)
 %     double, single, logical, int8 to uint32, real, imag, conj
 %     u(i), u(i, j, ...) with ranges, END, ':', masks and indices of either kind
 %     u(i) = v, which may grow the array, and u(i, :) = []
-%     isequal, isequaln, size, numel, ndims, rows, columns, length, isempty, isscalar,
-%     isvector, isrow, iscolumn, ismatrix, issquare, isreal, isfloat, isinteger,
-%     islogical, isnumeric, isa, underlyingType, isUnderlyingType, device
+%     isequal, isequaln, size, numel, ndims, rows, columns, length, isempty,
+%     isscalar, isvector, isrow, iscolumn, ismatrix, issquare, isreal, isfloat,
+%     isinteger, islogical, isnumeric, isa, underlyingType, isUnderlyingType,
+%     device
 %
 %   Results of one element
 %     What operators, indices and reductions give with exactly one element is an
