@@ -2,7 +2,8 @@ function r = all (u, varargin)
 %all  Whether no element is zero.
 %
 %   T = all (U)         along the first dimension that is not 1
-%   T = all (U, DIM)    along DIM, or along several: a list
+%   T = all (U, DIM)    along DIM
+%   T = all (U, DIMS)   along several, as along one
 %   T = all (U, 'all')  over all elements
 %
 %   One truth value is an ordinary one.

@@ -2,7 +2,8 @@ function r = any (u, varargin)
 %any  Whether any element is not zero.
 %
 %   T = any (U)         along the first dimension that is not 1
-%   T = any (U, DIM)    along DIM, or along several: a list
+%   T = any (U, DIM)    along DIM
+%   T = any (U, DIMS)   along several, as along one
 %   T = any (U, 'all')  over all elements
 %
 %   NaN counts for nothing. One truth value is an ordinary one.

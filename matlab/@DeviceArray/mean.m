@@ -2,7 +2,8 @@ function m = mean (u, varargin)
 %mean  Means of elements.
 %
 %   M = mean (U)         along the first dimension that is not 1
-%   M = mean (U, DIM)    along DIM, or along several: a list
+%   M = mean (U, DIM)    along DIM
+%   M = mean (U, DIMS)   along several, as along one
 %   M = mean (U, 'all')  over all elements
 %   M = mean (..., 'omitnan')
 %

@@ -2,7 +2,8 @@ function m = median (u, varargin)
 %median  Medians of elements.
 %
 %   M = median (U)         along the first dimension that is not 1
-%   M = median (U, DIM)    along DIM, or along several: a list
+%   M = median (U, DIM)    along DIM
+%   M = median (U, DIMS)   along several, as along one
 %   M = median (U, 'all')  over all elements
 %   M = median (..., 'omitnan')
 %

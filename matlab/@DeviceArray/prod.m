@@ -2,7 +2,8 @@ function r = prod (u, varargin)
 %prod  Products of elements.
 %
 %   P = prod (U)         along the first dimension that is not 1
-%   P = prod (U, DIM)    along DIM, or along several: a list
+%   P = prod (U, DIM)    along DIM
+%   P = prod (U, DIMS)   along several, as along one
 %   P = prod (U, 'all')  over all elements
 %
 %   One product is an ordinary number. Elements are multiplied in an order that

@@ -2,7 +2,8 @@ function r = sumsq (u, varargin)
 %sumsq  Sums of squares.
 %
 %   S = sumsq (U)         along the first dimension that is not 1
-%   S = sumsq (U, DIM)    along DIM, or along several: a list
+%   S = sumsq (U, DIM)    along DIM
+%   S = sumsq (U, DIMS)   along several, as along one
 %   S = sumsq (U, 'all')  over all elements
 %
 %   One sum is an ordinary number.

@@ -215,8 +215,8 @@
 %!          @(a) a(:)' * a(:)}
 %!   assert (gather (f{1} (u)), f{1} (x), 8 * eps);
 %! endfor
-%! refused (@() u * u', "unsupported", "gather (u) * v");
-%! refused (@() int8 (u(1,:)) * int8 (u(1,:)'), "unsupported", "gather (u) * v");
+%! refused (@() u * u', "unsupported", "elementwise");
+%! refused (@() int8 (u(1,:)) * int8 (u(1,:)'), "unsupported", "elementwise");
 
 %!test # isequal
 %! assert (isequal (u, u));

@@ -89,7 +89,7 @@
 %!test # with a way out that works
 %! for given = {@() atan2(u), "atan2 (Y, X)"; @() mod(u), "mod (U, N)"; @() merge(u > 0), "merge (MASK, A, B)"; @() rand(3, "like", u), "DeviceArray (rand"; ...
 %!              @() linspace(0, u, 3), "DeviceArray (linspace"; @() NaN(2, "like", int8 (u)), "double or single"; ...
-%!              @() u(1,:)(:) * u, "gather (u) * v"}'
+%!              @() u(1,:)(:) * u, "elementwise products"}'
 %!   refused (given{1}, "", given{2});
 %! endfor
 %! assert (gather (NaN (1, 2, "like", single (u))), single ([NaN NaN]));

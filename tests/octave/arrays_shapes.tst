@@ -193,7 +193,7 @@
 %!     endfor
 %!   endif
 %! endfor
-%! alike (@(a) full (diag (a, 3, 4)), {[1 2 3]}, true);
+%! assert (gather (diag (DeviceArray ([1 2 3]), 3, 4)), full (diag ([1 2 3], 3, 4)));
 %! alike (@trace, {x});
 %! refused (@() diag (DeviceArray (ones (2, 2, 2))), "dimension", "2x2x2");
 

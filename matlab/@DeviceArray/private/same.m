@@ -10,12 +10,13 @@ function yes = same (a, b, nans)
     yes = false;
   elseif ~isa (a, 'DeviceArray') && ~isa (b, 'DeviceArray')
     yes = ofHost (a, b, nans);
-  elseif nans
-    yes = ~any (any (a(:) ~= b(:) & ~(isnan (a(:)) & isnan (b(:)))));
-  elseif isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
+  elseif ~nans && isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
     yes = ~DeviceArray_CUDA ('differ', a, b);
   else
     unequal = DeviceArray_CUDA ('ne', a, b);
+    if nans
+      unequal = unequal & ~(isnan (a) & isnan (b));
+    end
     if isa (unequal, 'DeviceArray')
       unequal = DeviceArray_CUDA ('any', unequal, 0);
     end
