@@ -45,20 +45,22 @@ classdef DeviceArray < handle
 %     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, abs
 %     sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
 %     atan, atan2, sinh, cosh, tanh, hypot
-%     s * u, u * s, u / s, s \ u with a scalar s
+%     s * u, u * s, u / s, s \ u with a scalar s, and u' * v of columns
 %     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values,
 %     and merge, which chooses by them
-%     sum, prod, mean, median, var, std, sumsq, any, all, max, min, nnz, dot,
-%     norm, diff, cumsum, cumprod, sort, find
+%     sum, prod, mean, median, sumsq, any, all, max, min along a dimension,
+%     several, or 'all', some without NaN; var, std, nnz, dot, norm, trace
+%     diff, cumsum, cumprod, cummax, cummin, sort, find, bsxfun
 %     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',
-%     flip, fliplr, flipud, rot90, circshift, triu, tril
+%     flip, fliplr, flipud, rot90, circshift, triu, tril, diag
 %     double, single, logical, int8 to uint32, real, imag, conj
 %     u(i), u(i, j, ...) with ranges, END, ':', masks and indices of either kind
 %     u(i) = v, which may grow the array, and u(i, :) = []
-%     isequal, size, numel, ndims, rows, columns, length, isempty, isscalar,
-%     isvector, isrow, iscolumn, ismatrix, issquare, isreal, isfloat, isinteger,
-%     islogical, isnumeric, underlyingType, isUnderlyingType, device
+%     isequal, isequaln, size, numel, ndims, rows, columns, length, isempty,
+%     isscalar, isvector, isrow, iscolumn, ismatrix, issquare, isreal, isfloat,
+%     isinteger, islogical, isnumeric, isa, underlyingType, isUnderlyingType,
+%     device
 %
 %   Results of one element
 %     What operators, indices and reductions give with exactly one element is an
@@ -84,9 +86,11 @@ classdef DeviceArray < handle
 %     There is no complex array: what would be complex is NaN, as sqrt (-1),
 %     log (-1), acos (2) and (-8) .^ (1/3). To & and | NaN is no zero, and no
 %     error.
-%     A row of numbers below or above U wants brackets: [u; [1 2 3]].
 %     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
-%     values.
+%     values. So write zeros (n, 'like', u), not zeros (n, class (u)).
+%     Random numbers are made by the host: DeviceArray (rand (3)).
+%     Where Octave has no library for its version, a row of numbers below or
+%     above U wants brackets: [u; [1 2 3]].
 %     Everything that is not named here is an error that says what to do. Most
 %     often that is GATHER.
 %
@@ -182,12 +186,14 @@ classdef DeviceArray < handle
     % u .\ v  Element by element.
     function c = ldivide (a, b), c = DeviceArray_CUDA ('rdivide', b, a); end
 
-    % s * u, u * s  With a scalar, on the device.
+    % s * u, u * s  With a scalar, on the device; and a row times a column, which is their dot product.
 
     % The host's own ISSCALAR answers for its arrays, without a question to the library.
     function c = mtimes (a, b)
       if ~isobject (a) && isscalar (a) || isscalar (b) || isscalar (a)
         c = DeviceArray_CUDA ('times', a, b);
+      elseif isrow (a) && iscolumn (b) && numel (a) == numel (b) && ~isinteger (a) && ~isinteger (b)
+        c = DeviceArray_CUDA ('dot', a, b);
       else
         refuse ('the product of two matrices', '', ...
                 'For elementwise products use .*, for dot products DOT. ');
@@ -383,8 +389,8 @@ classdef DeviceArray < handle
           error ('DeviceArray:dimension', ...
                  'size: the dimension must be a whole number from 1 up, or several of them.');
         end
-        d(end+1:max (asked)) = 1;
-        d = d(asked);
+        d = [d, 1];
+        d = d(min (asked, numel (d)));
         if n > numel (d)
           error ('DeviceArray:numberOfOutputs', ...
                  'size: %d outputs for %d dimensions.', n, numel (d));
@@ -439,6 +445,41 @@ classdef DeviceArray < handle
     function yes = islogical (this), yes = isUnderlyingType (this, 'logical'); end
     function yes = isnumeric (this), yes = ~islogical (this); end
     function yes = isinteger (this), yes = ~isfloat (this) && ~islogical (this); end
+
+    % isa (u, name)  As of a handle; and whether the values are 'numeric', 'float', 'integer'.
+    function yes = isa (this, name)
+      yes = builtin ('isa', this, name) | strcmp (name, 'numeric') & isnumeric (this) ...
+            | strcmp (name, 'float') & isfloat (this) | strcmp (name, 'integer') & isinteger (this);
+    end
+
+    % reshape (u, m, n, ...), reshape (u, [m n ...])  Other sizes; one of several may be []. Nothing is copied.
+    function u = reshape (this, varargin)
+      ordinary ('reshape', varargin{:});
+      u = DeviceArray_CUDA ('reshape', this, varargin{:});
+    end
+
+    % permute (u, order)  Dimension k of the result is dimension order(k).
+    function u = permute (this, order)
+      ordinary ('permute', order);
+      u = DeviceArray_CUDA ('permute', this, order(:).');
+    end
+
+    % ipermute (u, order)  Dimensions in the order before permute.
+    function u = ipermute (this, order)
+      ordinary ('ipermute', order);
+      back(order) = 1:numel (order);
+      u = permute (this, back);
+    end
+
+    % squeeze (u)  Without dimensions of one element; a matrix stays as it is.
+    function u = squeeze (this)
+      d = size (this);
+      u = this;
+      if numel (d) > 2
+        d = [d(d ~= 1) 1 1];
+        u = reshape (this, d(1:max (2, find (d ~= 1, 1, 'last'))));
+      end
+    end
   end
 
   methods
@@ -549,6 +590,12 @@ classdef DeviceArray < handle
   methods (Static)
     u = zeros (varargin)
     u = ones (varargin)
+    u = NaN (varargin)
+    u = Inf (varargin)
+    varargout = rand (varargin)
+    varargout = randn (varargin)
+    varargout = randi (varargin)
+    varargout = linspace (varargin)
     varargout = iterate (f, n, varargin)
     step = compile (f, varargin)
     varargout = runStep (guard, number, f, asked, arguments)

@@ -3,6 +3,7 @@ function r = all (u, varargin)
 %
 %   T = all (U)         along the first dimension that is not 1
 %   T = all (U, DIM)    along DIM
+%   T = all (U, DIMS)   along several, as along one
 %   T = all (U, 'all')  over all elements
 %
 %   One truth value is an ordinary one.
@@ -15,6 +16,6 @@ function r = all (u, varargin)
   if nargin == 1
     r = DeviceArray_CUDA ('all', u, -1);
   else
-    r = DeviceArray_CUDA ('all', u, along (varargin{:}));
+    r = reduced ('all', u, varargin{:});
   end
 end

@@ -3,6 +3,7 @@ function r = any (u, varargin)
 %
 %   T = any (U)         along the first dimension that is not 1
 %   T = any (U, DIM)    along DIM
+%   T = any (U, DIMS)   along several, as along one
 %   T = any (U, 'all')  over all elements
 %
 %   NaN counts for nothing. One truth value is an ordinary one.
@@ -15,6 +16,6 @@ function r = any (u, varargin)
   if nargin == 1
     r = DeviceArray_CUDA ('any', u, -1);
   else
-    r = DeviceArray_CUDA ('any', u, along (varargin{:}));
+    r = reduced ('any', u, varargin{:});
   end
 end

@@ -11,5 +11,9 @@ function c = atan2 (y, x)
 %
 %   See also DeviceArray, hypot.
 
-  c = DeviceArray_CUDA ('atan2', y, x);
+  try
+    c = DeviceArray_CUDA ('atan2', y, x);
+  catch caught
+    tooFew ('atan2 (Y, X)', nargin, caught);
+  end
 end

@@ -1,4 +1,4 @@
-function u = cat (dim, varargin)
+function varargout = cat (dim, varargin)
 %cat  Arrays joined along a dimension.
 %
 %   W = cat (DIM, U, V, ...)
@@ -11,6 +11,15 @@ function u = cat (dim, varargin)
 %
 %   See also DeviceArray, horzcat, vertcat.
 
-  ordinary ('cat', dim);
-  u = DeviceArray_CUDA ('cat', dim, varargin{:});
+  try
+    if isa (dim, 'DeviceArray')
+      % Octave's own cell2mat leaves it out.
+      error ('DeviceArray:dimension', ...
+             ['cat: the dimension comes first, and is an ordinary number: cat (2, u, v), or cat (gather (dim), u, v). ' ...
+              'Of arrays in a cell, where cell2mat does not say along which dimension: [c{:}] or cat (1, c{:}).']);
+    end
+    varargout = {DeviceArray_CUDA('cat', dim, varargin{:})};
+  catch caught
+    varargout = {refusal(caught)};
+  end
 end

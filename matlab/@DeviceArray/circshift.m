@@ -10,7 +10,9 @@ function v = circshift (u, n, dim)
 %
 %   See also DeviceArray, flip, rot90.
 
-  if nargin < 3
+  if nargin < 2
+    tooFew ('circshift (U, N)');
+  elseif nargin < 3
     dim = -1;
   end
   ordinary ('circshift', n, dim);

@@ -6,13 +6,17 @@ function r = dot (a, b, varargin)
 %   X = dot (U, V, DIM)  along DIM
 %
 %   U and V have one size; vectors may lie across each other. One of them may be
-%   an ordinary array. One product is an ordinary number.
+%   an ordinary array. One product is an ordinary number. Products of integers
+%   saturate, and are added in double.
 %
 %   Example
 %     dot (DeviceArray ([1 2 3]), [4 5 6])  % 32
 %
 %   See also DeviceArray, norm, sum.
 
+  if nargin < 2
+    tooFew ('dot (U, V)');
+  end
   da = size (a);
   db = size (b);
   vectors = numel (da) == 2 && numel (db) == 2 && any (da == 1) && any (db == 1);
@@ -21,7 +25,7 @@ function r = dot (a, b, varargin)
       error ('DeviceArray:size', 'dot: the vectors have %d and %d elements.', prod (da), prod (db));
     end
     b = reshape (b, da);
-    if isa (a, 'DeviceArray') && isa (b, 'DeviceArray')
+    if isa (a, 'DeviceArray') && isa (b, 'DeviceArray') && ~isinteger (a) && ~isinteger (b)
       r = DeviceArray_CUDA ('dot', a, b);
     else
       r = sumAlong (DeviceArray_CUDA ('times', a, b), 0);
@@ -29,7 +33,7 @@ function r = dot (a, b, varargin)
   elseif isequal (da, db)
     dim = -1;
     if ~isempty (varargin)
-      dim = along (varargin{:});
+      dim = alongOne (varargin{:}, 'dot');
     end
     r = sumAlong (DeviceArray_CUDA ('times', a, b), dim);
   else

@@ -1,4 +1,4 @@
-function u = horzcat (varargin)
+function varargout = horzcat (varargin)
 %horzcat  Arrays beside each other.
 %
 %   W = [U, V, ...]
@@ -11,5 +11,9 @@ function u = horzcat (varargin)
 %
 %   See also DeviceArray, cat, vertcat.
 
-  u = DeviceArray_CUDA ('cat', 2, varargin{:});
+  try
+    varargout = {DeviceArray_CUDA('horzcat', varargin{:})};
+  catch caught
+    varargout = {refusal(caught)};
+  end
 end

@@ -11,5 +11,9 @@ function c = hypot (a, b)
 %
 %   See also DeviceArray, atan2, norm.
 
-  c = DeviceArray_CUDA ('hypot', a, b);
+  try
+    c = DeviceArray_CUDA ('hypot', a, b);
+  catch caught
+    tooFew ('hypot (U, V)', nargin, caught);
+  end
 end

@@ -9,10 +9,13 @@ function yes = isequal (a, b, varargin)
 %   Example
 %     isequal (DeviceArray ([1 2]), [1 2])  % 1
 %
-%   See also DeviceArray, all.
+%   See also DeviceArray, isequaln, all.
 
-  yes = same (a, b);
-  for k = 1:numel (varargin)
-    yes = yes && same (a, varargin{k});
+  if nargin == 2
+    yes = same (a, b, false);
+  elseif nargin < 2
+    tooFew ('isequal (U, V)');
+  else
+    yes = same (a, b, false) && isequal (a, varargin{:});
   end
 end

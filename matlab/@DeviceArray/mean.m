@@ -3,7 +3,9 @@ function m = mean (u, varargin)
 %
 %   M = mean (U)         along the first dimension that is not 1
 %   M = mean (U, DIM)    along DIM
+%   M = mean (U, DIMS)   along several, as along one
 %   M = mean (U, 'all')  over all elements
+%   M = mean (..., 'omitnan')
 %
 %   In double; of singles in single. One mean is an ordinary number.
 %
@@ -12,9 +14,9 @@ function m = mean (u, varargin)
 %
 %   See also DeviceArray, sum, var, std, median.
 
-  dim = -1;
-  if nargin > 1
-    dim = along (varargin{:});
+  if nargin == 1
+    m = DeviceArray_CUDA ('mean', u, -1);
+  else
+    m = reduced ('mean', u, varargin{:});
   end
-  m = DeviceArray_CUDA ('mean', u, dim);
 end

@@ -17,6 +17,9 @@ function c = merge (mask, a, b)
 %
 %   See also DeviceArray, iterate, find.
 
+  if nargin < 3
+    tooFew ('merge (MASK, A, B)');
+  end
   if isscalar (mask) && islogical (mask) && ~is_recorded (mask)
     if any (mask)
       c = a;

@@ -10,5 +10,9 @@ function c = mod (a, b)
 %
 %   See also DeviceArray, rem, fix.
 
-  c = DeviceArray_CUDA ('mod', a, b);
+  try
+    c = DeviceArray_CUDA ('mod', a, b);
+  catch caught
+    tooFew ('mod (U, N)', nargin, caught);
+  end
 end

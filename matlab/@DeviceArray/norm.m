@@ -54,10 +54,16 @@ function r = norm (a, p)
   elseif isequal (p, 1)
     r = DeviceArray_CUDA ('asum', a, 0);
   elseif isequal (p, Inf)
-    r = DeviceArray_CUDA ('amax', a, 0);
+    r = orNaN (DeviceArray_CUDA ('amax', a, 0), a);
   elseif isequal (p, -Inf)
-    r = DeviceArray_CUDA ('smallest', DeviceArray_CUDA ('abs', a), 0);
+    r = orNaN (DeviceArray_CUDA ('smallest', DeviceArray_CUDA ('abs', a), 0), a);
   else
     refuse ('norm but with 1, 2, Inf, -Inf or ''fro''', 'norm (gather (u), p)');
   end
+end
+
+% R, or NaN where the array has one: it is one in the sum of the magnitudes.
+function r = orNaN (r, a)
+  sum_of_all = DeviceArray_CUDA ('asum', a, 0);
+  r = merge (isnan (sum_of_all), sum_of_all, r);
 end

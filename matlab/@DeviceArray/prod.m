@@ -3,6 +3,7 @@ function r = prod (u, varargin)
 %
 %   P = prod (U)         along the first dimension that is not 1
 %   P = prod (U, DIM)    along DIM
+%   P = prod (U, DIMS)   along several, as along one
 %   P = prod (U, 'all')  over all elements
 %
 %   One product is an ordinary number. Elements are multiplied in an order that
@@ -16,6 +17,6 @@ function r = prod (u, varargin)
   if nargin == 1
     r = DeviceArray_CUDA ('prod', u, -1);
   else
-    r = DeviceArray_CUDA ('prod', u, along (varargin{:}));
+    r = reduced ('prod', u, varargin{:});
   end
 end

@@ -10,5 +10,9 @@ function c = rem (a, b)
 %
 %   See also DeviceArray, mod, fix.
 
-  c = DeviceArray_CUDA ('rem', a, b);
+  try
+    c = DeviceArray_CUDA ('rem', a, b);
+  catch caught
+    tooFew ('rem (U, N)', nargin, caught);
+  end
 end

@@ -22,7 +22,7 @@ function [v, i] = sort (u, varargin)
       dim = along (varargin{k});
     end
   end
-  if dim == 0 || ~any (strcmp (mode, {'ascend', 'descend'}))
+  if ~isscalar (dim) || dim == 0 || ~any (strcmp (mode, {'ascend', 'descend'}))
     error ('DeviceArray:option', 'sort takes a dimension, and ''ascend'' or ''descend''.');
   end
   if nargout > 1

@@ -23,5 +23,8 @@ function v = std (u, weight, varargin)
   if nargin > 2
     dim = along (varargin{:});
   end
+  if ~isscalar (dim)
+    refuse ('std along several dimensions', 'std (gather (u), weight, dims)');
+  end
   v = DeviceArray_CUDA ('std', u, weight, dim);
 end

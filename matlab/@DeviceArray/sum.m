@@ -3,7 +3,9 @@ function r = sum (u, varargin)
 %
 %   S = sum (U)         along the first dimension that is not 1
 %   S = sum (U, DIM)    along DIM
+%   S = sum (U, DIMS)   along several, as along one: column after column
 %   S = sum (U, 'all')  over all elements
+%   S = sum (..., 'omitnan')
 %
 %   S is of U's class; of truth values and integers it is double. One sum is an
 %   ordinary number. Elements are added in an order that depends on their
@@ -17,6 +19,6 @@ function r = sum (u, varargin)
   if nargin == 1
     r = DeviceArray_CUDA ('sum', u, -1);
   else
-    r = DeviceArray_CUDA ('sum', u, along (varargin{:}));
+    r = reduced ('sum', u, varargin{:});
   end
 end

@@ -3,6 +3,7 @@ function r = sumsq (u, varargin)
 %
 %   S = sumsq (U)         along the first dimension that is not 1
 %   S = sumsq (U, DIM)    along DIM
+%   S = sumsq (U, DIMS)   along several, as along one
 %   S = sumsq (U, 'all')  over all elements
 %
 %   One sum is an ordinary number.
@@ -12,9 +13,9 @@ function r = sumsq (u, varargin)
 %
 %   See also DeviceArray, sum, norm.
 
-  dim = -1;
-  if nargin > 1
-    dim = along (varargin{:});
+  if nargin == 1
+    r = DeviceArray_CUDA ('sumsq', u, -1);
+  else
+    r = reduced ('sumsq', u, varargin{:});
   end
-  r = DeviceArray_CUDA ('sumsq', u, dim);
 end

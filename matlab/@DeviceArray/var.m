@@ -23,5 +23,8 @@ function v = var (u, weight, varargin)
   if nargin > 2
     dim = along (varargin{:});
   end
+  if ~isscalar (dim)
+    refuse ('var along several dimensions', 'var (gather (u), weight, dims)');
+  end
   v = DeviceArray_CUDA ('var', u, weight, dim);
 end

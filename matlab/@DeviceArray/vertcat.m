@@ -1,4 +1,4 @@
-function u = vertcat (varargin)
+function varargout = vertcat (varargin)
 %vertcat  Arrays above each other.
 %
 %   W = [U; V; ...]
@@ -11,5 +11,9 @@ function u = vertcat (varargin)
 %
 %   See also DeviceArray, cat, horzcat.
 
-  u = DeviceArray_CUDA ('cat', 1, varargin{:});
+  try
+    varargout = {DeviceArray_CUDA('vertcat', varargin{:})};
+  catch caught
+    varargout = {refusal(caught)};
+  end
 end

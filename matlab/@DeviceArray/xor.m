@@ -10,5 +10,9 @@ function t = xor (a, b)
 %
 %   See also DeviceArray, any, all.
 
-  t = DeviceArray_CUDA ('xor', a, b);
+  try
+    t = DeviceArray_CUDA ('xor', a, b);
+  catch caught
+    tooFew ('xor (U, V)', nargin, caught);
+  end
 end

@@ -151,6 +151,9 @@ pub(super) fn subscript(
     if let Some(mask) = index.logicals() {
         return of_mask(mask.iter().map(|&truth| truth != 0), index.dims());
     }
+    if let Some(range) = index.range() {
+        return of_range(range, index.len(), (d, of));
+    }
     let numbers = index.numbers();
     let numbers = numbers.ok_or_else(|| wrong(format!("index ({}): {index} is no index", told("?", (d, of)))))?;
     of_numbers(numbers, index.dims(), (d, of))
@@ -173,6 +176,31 @@ fn of_mask(mask: impl ExactSizeIterator<Item = bool>, dims: &[usize]) -> Result<
     Ok(Subscript { index: Index::of_list(list), dims, reach })
 }
 
+/// A range of so many whole numbers from the first one on, by so much each.
+fn of_range([first, by]: [f64; 2], count: usize, position: (usize, usize)) -> Result<Subscript, Error> {
+    let dims = vec![1, count];
+    if count == 0 {
+        return Ok(Subscript { index: Index::Range { start: 0, step: 1, count }, dims, reach: 0 });
+    }
+    let is_index = |value: f64| value >= 1.0 && value.fract() == 0.0 && value <= isize::MAX as f64;
+    let last = first + by * (count - 1) as f64;
+    // The first that is none: where the range begins, beside that, or where it goes below 1.
+    let below = if by < 0.0 { first + by * (((first - 1.0) / -by).floor() + 1.0) } else { first };
+    if let Some(value) = [first, if count > 1 { first + by } else { first }, if last < 1.0 { below } else { last }]
+        .into_iter()
+        .find(|&value| !is_index(value))
+    {
+        return Err(no_subscript(value, position));
+    }
+    let index = Index::Range { start: first as usize - 1, step: if count > 1 { by as isize } else { 1 }, count };
+    Ok(Subscript { index, dims, reach: first.max(last) as usize })
+}
+
+fn no_subscript(value: f64, position: (usize, usize)) -> Error {
+    let value = super::options::number_text(value);
+    wrong(format!("index ({}): subscripts are whole numbers from 1 up", told(&value, position)))
+}
+
 fn of_numbers(
     numbers: impl Iterator<Item = f64>,
     dims: &[usize],
@@ -182,8 +210,7 @@ fn of_numbers(
     let mut reach = 0;
     for value in numbers {
         if !(value >= 1.0 && value.fract() == 0.0 && value <= isize::MAX as f64) {
-            let value = super::options::number_text(value);
-            return Err(wrong(format!("index ({}): subscripts are whole numbers from 1 up", told(&value, position))));
+            return Err(no_subscript(value, position));
         }
         reach = reach.max(value as usize);
         list.push(value as u64 - 1);

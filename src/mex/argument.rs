@@ -41,6 +41,8 @@ pub struct Argument {
     gpu: Option<Result<OnGpu, Error>>,
     /// What is in the cells of a cell array, of one that is not too large.
     cells: Option<Vec<Argument>>,
+    /// Of a range that was not made a matrix: its first element and what it goes on by.
+    range: Option<[f64; 2]>,
 }
 
 impl Argument {
@@ -54,6 +56,26 @@ impl Argument {
     pub(super) unsafe fn read(host: &Host, array: *const mxArray) -> Result<Argument, OutOfMemory> {
         // SAFETY: as the caller says.
         unsafe { Argument::read_to(host, array, DEPTH) }
+    }
+
+    /// Reads an index: a range of Octave's stays one, whose elements are nowhere.
+    ///
+    /// # Errors
+    /// As [`Argument::read`].
+    ///
+    /// # Safety
+    /// As for [`Argument::read`].
+    pub(super) unsafe fn read_index(host: &Host, array: *const mxArray) -> Result<Argument, OutOfMemory> {
+        // SAFETY: `array` is an array of the host for as long as the call runs, and this only looks at it.
+        match unsafe { host.range_at_once(array) } {
+            Some([first, by, count]) => {
+                let mut dims = memory::with_room(2, "dimensions")?;
+                dims.extend([1, count as usize]);
+                Ok(Argument { dims, range: Some([first, by]), ..Argument::nothing() })
+            }
+            // SAFETY: as the caller says.
+            None => unsafe { Argument::read(host, array) },
+        }
     }
 
     /// Reads `array`, with nested cells to this depth.
@@ -118,7 +140,20 @@ impl Argument {
         // SAFETY: as above.
         let cells = if is_cell && depth > 0 { unsafe { cells(host, array, &dims, depth) }? } else { None };
         memory::check()?;
-        Ok(Argument { class, class_name, complex, sparse, dims, data, imaginary, text, object, gpu, cells })
+        Ok(Argument {
+            class,
+            class_name,
+            complex,
+            sparse,
+            dims,
+            data,
+            imaginary,
+            text,
+            object,
+            gpu,
+            cells,
+            range: None,
+        })
     }
 
     /// An object of ours that stands for `number`.
@@ -137,6 +172,7 @@ impl Argument {
             object: Some(Some(number)),
             gpu: None,
             cells: None,
+            range: None,
         })
     }
 
@@ -170,6 +206,7 @@ impl Argument {
             object: None,
             gpu: None,
             cells: None,
+            range: None,
         }
     }
 
@@ -260,6 +297,11 @@ impl Argument {
     /// length is told.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
+    }
+
+    /// The first element of a range and what it goes on by, where it was read as an index: it has no elements otherwise.
+    pub fn range(&self) -> Option<[f64; 2]> {
+        self.range
     }
 
     /// What is in the cells of a cell array, in column-major order; `None` for anything else, and for one that is too
@@ -405,6 +447,7 @@ mod tests {
                 object: None,
                 gpu: None,
                 cells: None,
+                range: None,
             }
             .to_string()
         };

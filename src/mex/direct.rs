@@ -32,10 +32,18 @@ pub(super) unsafe extern "C-unwind" fn call(
     let answer = move || -> Result<(), Error> {
         memory::begin()?;
         let mut read = memory::with_room(inputs + 1, "the arguments")?;
-        read.push(Argument::of_text(&verb.to_string_lossy())?);
+        let verb = verb.to_string_lossy();
+        // Where the indices begin.
+        let indices = match &*verb {
+            "pick" | "remove" => 1,
+            "put" | "write" => 2,
+            _ => inputs,
+        };
+        read.push(Argument::of_text(&verb)?);
         for i in 0..inputs {
+            let input = if i < indices { Argument::read } else { Argument::read_index };
             // SAFETY: as many as said, which live until the call returns.
-            read.push(unsafe { Argument::read(&host, *arguments.add(i)) }?);
+            read.push(unsafe { input(&host, *arguments.add(i)) }?);
         }
         let call = Call { arguments: read, outputs: outputs.max(0) as usize };
         // SAFETY: there is room for as many outputs as were asked for, or one.

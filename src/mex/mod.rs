@@ -213,6 +213,7 @@ impl Outputs<'_> {
                 self.arrays.push(self.host.build(&Value::Logical(installed)));
             }
             Output::NoArray => self.arrays.push(self.host.no_array()?),
+            Output::Refusal => self.arrays.push(self.host.refusal()?),
             Output::Value(value) => self.arrays.push(self.host.build(&value)),
             Output::Held { object, make, effort } => {
                 let mut made = None;

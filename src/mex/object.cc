@@ -27,6 +27,7 @@
 
 #include <octave/mexproto.h>
 
+#include "object_host.hpp"
 #include "object_saving.hpp"
 
 namespace {
@@ -70,23 +71,6 @@ private:
 // the books of what it makes of other arrays when their parts are asked for.
 bool is_plain(const octave_value& value) {
     return (value.isnumeric() || value.islogical() || value.is_string()) && !value.iscomplex() && !value.issparse();
-}
-
-// An array of the library's, or a number, which is read: some versions of the host take its memory over.
-octave_value answered(const mxArray* array) {
-    if (array->is_octave_value()) return mxArray::as_octave_value(array);
-    const octave_value number(array->get_scalar());
-    switch (array->get_class_id()) {
-        case mxLOGICAL_CLASS: return octave_value(array->get_scalar() != 0);
-        case mxSINGLE_CLASS: return number.as_single();
-        case mxINT8_CLASS: return number.as_int8();
-        case mxINT16_CLASS: return number.as_int16();
-        case mxINT32_CLASS: return number.as_int32();
-        case mxUINT8_CLASS: return number.as_uint8();
-        case mxUINT16_CLASS: return number.as_uint16();
-        case mxUINT32_CLASS: return number.as_uint32();
-        default: return number;
-    }
 }
 
 // Calls a verb, and returns its outputs. Its errors become the host's.
@@ -168,7 +152,8 @@ public:
     bool islogical() const override { return m_class == "logical"; }
 
     // Not `isinteger': functions of the host that are told so look which of their own integer
-    // classes it is, and end the session. isinteger.m of the type says so.
+    // classes it is, and end the session. isinteger.m of the type says so, and this to `isa'.
+    bool is_instance_of(const std::string& name) const override { return name == "integer" && is_of_integers(); }
 
     // The library knows better where it has given no size: it has an error for that.
     dim_vector dims() const override {
@@ -185,7 +170,7 @@ public:
     bool is_true() const override {
         // The library has an error of its own for a value of a step.
         ask("condition", octave_value_list(self()));
-        refuse("a condition", "if (all (u > 0)), if (any (u)), or if (gather (u))");
+        refuse("a condition", "if (all (u(:) > 0)), if (any (u(:))), or if (gather (u))");
     }
 
     // What the host compares in a switch.
@@ -221,8 +206,7 @@ public:
     octave_value subsasgn(const std::string& type, const std::list<octave_value_list>& idx,
                           const octave_value& rhs) override {
         if (!m_held)
-            error_with_id(UNSUPPORTED,
-                          "A DeviceArray cannot be put into an ordinary array: write x(...) = gather (u).");
+            assigned_to_ordinary(*this, {}, *this);
         if (type.size() != 1 || type[0] != '(')
             error_with_id(UNSUPPORTED, "A DeviceArray has elements only: u(...) = value, no fields and no cells.");
         const octave_value me = self();
@@ -248,6 +232,13 @@ public:
         }
         octave_value_list inputs(self());
         return ask_one("permute", inputs.append(octave_value(row)));
+    }
+
+    octave_value squeeze() const override {
+        dim_vector dims = m_dims.squeeze();
+        // What is left of several dimensions is a column.
+        if (m_dims.ndims() > 2 && dims(0) == 1) std::swap(dims(0), dims(1));
+        return with_sizes("reshape", dims);
     }
 
     octave_value resize(const dim_vector& dims, bool) const override { return with_sizes("resize", dims); }
@@ -432,6 +423,8 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) ||
                          (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
+    if (OPERATOR.op == octave_value::op_mul && !allowed && is_dot(a, b))
+        return ask_one("dot", both(a, b));
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
     if (b.is_int64_type() || b.is_uint64_type())
         error_with_id("DeviceArray:dataType", "Integers of 64 bits are no operand of a DeviceArray: %s.",
@@ -514,6 +507,7 @@ void install_operators(octave::type_info& types) {
         if (!other.is_defined()) continue;
         install_binary(types, own, other.type_id(), ALL);
         install_binary(types, other.type_id(), own, ALL);
+        types.install_assign_op(octave_value::op_asn_eq, other.type_id(), own, assigned_to_ordinary);
     }
     types.install_unary_op(octave_value::op_uplus, own, uplus);
     types.install_unary_op(octave_value::op_uminus, own, uminus);
@@ -535,13 +529,14 @@ mxArray* array_of(const octave_value& value) {
 // Makes the type known to this Octave, once; its operators call `verb'. The number in the name is
 // for what is passed between here and object.rs: change it with that. Returns 0, or 2 where
 // this Octave does not do as expected.
-extern "C" __attribute__((visibility("default"))) int stencil_install_1(Verb verb) {
+extern "C" __attribute__((visibility("default"))) int stencil_install_2(Verb verb) {
     try {
         if (!library_verb) {
             octave::interpreter* interpreter = octave::interpreter::the_interpreter();
             if (!interpreter) return 2;
             device_array::register_with(interpreter->get_type_info());
             install_operators(interpreter->get_type_info());
+            install_rows(interpreter->get_symbol_table());
         }
         library_verb = verb;
         return 0;

@@ -53,7 +53,7 @@ pub(super) type DirectCall = unsafe extern "C-unwind" fn(
     *mut c_char,
 ) -> c_int;
 
-/// `stencil_install_1` of `object.cc`: what its operators are to call. The number is another where what the two pass each
+/// `stencil_install_2` of `object.cc`: what its operators are to call. The number is another where what the two pass each
 /// other is: a library beside ours of another build is not used.
 type Install = unsafe extern "C-unwind" fn(DirectCall) -> c_int;
 
@@ -71,11 +71,19 @@ type Make = unsafe extern "C-unwind" fn(
 /// `stencil_number` of `object.cc`: a value, and its number.
 type Read = unsafe extern "C-unwind" fn(*const mxArray, *mut u64) -> c_int;
 
+/// `stencil_range` of `object.cc`: a value, and of a range the first element, what it goes on by, and how many there are.
+type ReadRange = unsafe extern "C-unwind" fn(*const mxArray, *mut f64) -> c_int;
+
+/// `stencil_refusal` of `object.cc`: the value.
+type Refuse = unsafe extern "C-unwind" fn(*mut *mut mxArray) -> c_int;
+
 /// The type of Octave's own, once it is installed.
 #[derive(Clone, Copy)]
 struct Native {
     make: Make,
     read: Read,
+    read_range: ReadRange,
+    refuse: Refuse,
     /// Whose verbs its operators are.
     function: Function,
 }
@@ -99,24 +107,25 @@ impl Host {
             return false;
         }
         let find = |name| lend::function_for_this_octave(self, "object", name);
-        let Some(((install, make), read)) =
-            find(c"stencil_install_1").zip(find(c"stencil_object")).zip(find(c"stencil_number"))
-        else {
+        let names = [c"stencil_install_2", c"stencil_object", c"stencil_number", c"stencil_range", c"stencil_refusal"];
+        let [Some(install), Some(make), Some(read), Some(read_range), Some(refuse)] = names.map(find) else {
             return false;
         };
         // SAFETY: `object.cc` declares them so.
-        let (install, make, read) = unsafe {
+        let (install, make, read, read_range, refuse) = unsafe {
             (
                 std::mem::transmute::<*mut c_void, Install>(install),
                 std::mem::transmute::<*mut c_void, Make>(make),
                 std::mem::transmute::<*mut c_void, Read>(read),
+                std::mem::transmute::<*mut c_void, ReadRange>(read_range),
+                std::mem::transmute::<*mut c_void, Refuse>(refuse),
             )
         };
         // SAFETY: on the host's thread; `call` is never unloaded.
         if unsafe { install(call) } != 0 {
             return false;
         }
-        NATIVE.get_or_init(|| Native { make, read, function });
+        NATIVE.get_or_init(|| Native { make, read, read_range, refuse, function });
         true
     }
 
@@ -146,6 +155,18 @@ impl Host {
         (status == 0 && !value.is_null()).then_some(value)
     }
 
+    /// A value that raises the host's last error when the host asks for anything of it.
+    ///
+    /// # Errors
+    /// `internal`, where the type is not installed.
+    pub(super) fn refusal(&self) -> Result<*mut mxArray, Error> {
+        let none = || Error::internal("There is no type DeviceArray.");
+        let (native, mut value) = (NATIVE.get().ok_or_else(none)?, std::ptr::null_mut());
+        // SAFETY: there is room for the value.
+        let status = unsafe { (native.refuse)(&mut value) };
+        if status == 0 && !value.is_null() { Ok(value) } else { Err(none()) }
+    }
+
     /// The number of an array that is a value of the type; `None` for any other.
     ///
     /// # Safety
@@ -155,6 +176,17 @@ impl Host {
         let mut number = 0;
         // SAFETY: the array is the host's, and there is room for the number.
         (unsafe { (native.read)(array, &mut number) } == 0).then_some(number)
+    }
+
+    /// Of a range of Octave's the first element, what it goes on by, and how many there are; `None` for any other array.
+    ///
+    /// # Safety
+    /// As for [`number_at_once`](Self::number_at_once).
+    pub(super) unsafe fn range_at_once(&self, array: *const mxArray) -> Option<[f64; 3]> {
+        let native = NATIVE.get()?;
+        let mut range = [0.0; 3];
+        // SAFETY: the array is the host's, and there is room for three numbers.
+        (unsafe { (native.read_range)(array, range.as_mut_ptr()) } == 0).then_some(range)
     }
 
     /// The number of any other object of the class; `None` for one that has none yet, or any more.

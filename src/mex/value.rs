@@ -150,6 +150,8 @@ pub enum Output<'a> {
     InstallType,
     /// A value of that type without an array.
     NoArray,
+    /// A value that raises the host's last error when the host looks at it.
+    Refusal,
 }
 
 /// Fills all elements of arrays that lie at these addresses of the GPU's, in column-major order; 0 where there are none.

@@ -29,8 +29,10 @@ function alike (f, inputs, kept = false, held = [])
       why = sprintf ("no error, and the host says %s", want);
     elseif (! failed)
       why = difference (got, want, kept);
-    ## What has one element is the host's, and so are errors of what follows. Octave 7 and 11 drop our text of brackets.
-    elseif (isempty (regexp ([identifier got], "^DeviceArray:|^Octave:|gather|DeviceArray/.*cat method failed", "once")))
+    ## What has one element is the host's, and so are errors of what follows, and those of sizes of reshape. Of an object
+    ## of the class Octave drops our text of brackets.
+    elseif (isempty (regexp ([identifier got], ["^DeviceArray:|^Octave:|gather|^reshape: |" ...
+                                                ifelse(own_type (), "^$", "DeviceArray/.*cat method failed")], "once")))
       why = sprintf ("<%s> %s", identifier, got);
     endif
     ## Texts take longer than most calls: they are made of failures alone.

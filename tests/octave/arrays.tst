@@ -194,6 +194,30 @@
 %! assert (cellfun (@isempty, {u, DeviceArray([])}), [false true]);
 %! assert (cellfun (@class, {u, 1}, "UniformOutput", false), {"DeviceArray", "double"});
 
+%!test # isequaln
+%! n = [NaN 2; 3 NaN];
+%! d = DeviceArray (n);
+%! assert (isequaln (d, n, d) && isequaln (n, d) && isequaln (DeviceArray (NaN), NaN) && ! isequal (d, d));
+%! assert (! isequaln (d, n, [NaN 2; 3 4]) && ! isequaln (d, n') && ! isequaln (d, {}));
+
+%!test # isa and validateattributes, of the values' class
+%! for c = array_classes ()
+%!   for name = {"numeric", "float", "integer"}
+%!     assert (isa (DeviceArray (c{1} (x)), name{1}), isa (c{1} (x), name{1}));
+%!   endfor
+%!   validateattributes (DeviceArray (c{1} (x)), {func2str(c{1})}, {"size", [2 3]});
+%! endfor
+%! assert (isa (u, {"DeviceArray", "float", "integer", "double"}), [true true false false]);
+%! fail ("validateattributes (DeviceArray ([1 -2]), {'numeric'}, {'positive'})", "positive");
+
+%!test # functions of the host that take a DeviceArray by bsxfun
+%! for f = {@(a) bsxfun(@minus, a, mean (a)), @(a) bsxfun("times", [1; 2], a), @center, @(a) cov(a(1,:)'), @(a) a(1,:) * a(2,:)', ...
+%!          @(a) a(:)' * a(:)}
+%!   assert (gather (f{1} (u)), f{1} (x), 8 * eps);
+%! endfor
+%! refused (@() u * u', "unsupported", "elementwise");
+%! refused (@() int8 (u(1,:)) * int8 (u(1,:)'), "unsupported", "elementwise");
+
 %!test # isequal
 %! assert (isequal (u, u));
 %! assert (isequal (u, DeviceArray (x)));

@@ -4,6 +4,11 @@
 %! x = [3 -1 4; 1 -5 9];
 %! u = DeviceArray (x);
 
+%!testif ; own_type ()  # the elements of a range are made nowhere
+%! refused (@() u(1:2^40), "index", "out of bound 6");
+%! refused (@() u(:,3:-1:-2^40), "index", "_,0");
+%! refused (@() u(1:0.5:2^40), "index", "1.5");
+
 %!test # every form of an index; where it leaves the array, both refuse it
 %! y = reshape (1:24, 2, 3, 4);
 %! forms = {@(a) a(1), @(a) a(end), @(a) a(2,3), @(a) a(2,end), @(a) a(end,end), @(a) a(1,2,3), @(a) a(end,end,end), ...
@@ -25,6 +30,9 @@
 %!       alike (f{1}, s);
 %!     endif
 %!   endfor
+%! endfor
+%! for f = {@(a) a(6:-2:1), @(a) a(1:7), @(a) a(0:2), @(a) a(3:-1:-2), @(a) a(1:2,3:-1:2), @(a) a(2:1), @(a) a(4:9:8)}
+%!   alike (f{1}, {x});
 %! endfor
 %! row = 1:5;
 %! for v = {row, row.'}

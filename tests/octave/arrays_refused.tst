@@ -86,6 +86,30 @@
 %!               @() arrayfun(@(q) q, u), @() kron(u, u), @() dec2bin(u), @() ismember(1, u), @() accumarray(u, 1), ...
 %!               @() cummax(u), @() typecast(u, "uint8"), @() bitshift(u, 1), @() {1, 2, 3}{u}});
 
+%!test # with a way out that works
+%! for given = {@() atan2(u), "atan2 (Y, X)"; @() mod(u), "mod (U, N)"; @() merge(u > 0), "merge (MASK, A, B)"; @() rand(3, "like", u), "DeviceArray (rand"; ...
+%!              @() linspace(0, u, 3), "DeviceArray (linspace"; @() NaN(2, "like", int8 (u)), "double or single"; ...
+%!              @() u(1,:)(:) * u, "elementwise products"}'
+%!   refused (given{1}, "", given{2});
+%! endfor
+%! assert (gather (NaN (1, 2, "like", single (u))), single ([NaN NaN]));
+%! assert (gather (DeviceArray.Inf (2, 1)), [Inf; Inf]);
+
+%!testif ; own_type ()  # functions of the host name themselves, and assignments what is assigned to
+%! for name = {"quantile", "prctile", "accumarray", "hist", "nthroot"}
+%!   refused (@() feval (name{1}, u, 3), "unsupported", [name{1} " (gather (u)"]);
+%! endfor
+%! for begin = {zeros(3), 5, single(1:3), true(1, 3), int8(1:3), "abc"}
+%!   z = begin{1};
+%!   try
+%!     z(1,1:3) = u(1,:);
+%!     error ("none");
+%!   catch err
+%!     assert (! isempty (strfind (err.message, "zeros (2, 3, 'like', u)")), "%s", err.message);
+%!   end_try_catch
+%! endfor
+%! refused (@() branch (u > 0), "unsupported", "all (u(:) > 0)");
+
 ## These take a value that says it is of a class for the host's own array of that class, and
 ## ended the process once.
 %!test # functions that look into integers, truth values and singles

@@ -22,8 +22,9 @@
 %! endfor
 %! alike (@(a) reshape (a, 1, 1), {5}, true);
 %! assert (gather (reshape (DeviceArray (ones (2, 3)), int32 (3), int32 (2))), ones (3, 2));
-%! refused (@() reshape (d, 5, 5), "size", "");
-%! refused (@() reshape (d, [], []), "size", "[]");
+%! refused (@() reshape (d, 5, 5), "size", "1x24 array to 5x5");
+%! refused (@() DeviceArray.zeros (2^62), "outOfMemory", "");
+%! refused (@() DeviceArray.zeros (1.5), "size", "1.5");
 %! assert (gather (d), y);
 
 %!test # squeezed, as a column, as a vector
@@ -66,7 +67,7 @@
 %!   alike (@(a) permute (a, order{1}), {y}, true);
 %! endfor
 %! alike (@(a) permute (a, int8 ([2 1])), {x}, true);
-%! for bad = {[1 1], 1, [0 1], [1 3], [1.5 2], [], [1 2 2]}
+%! for bad = {[1 1], [0 1], [1 3], [1 2 2]}
 %!   refused (@() permute (u, bad{1}), "dimension", "permute");
 %! endfor
 
@@ -101,6 +102,8 @@
 %!     endfor
 %!   endfor
 %! endfor
+%! alike (@(a) circshift (a, 2^53), {1:3}, true);
+%! alike (@(a) rot90 (a, 2^60 + 2), {x}, true);
 %! alike (@(a) circshift (a, [1 1]), {x}, true);
 %! alike (@(a) circshift (a, [1 0 2]), {reshape(1:24, 2, 3, 4)}, true);
 %! alike (@(a) circshift (a, 1, 3), {reshape(1:24, 2, 3, 4)}, true);
@@ -167,6 +170,32 @@
 %! endfor
 %! refused (@() cat (0, u, u), "dimension", "");
 %! refused (@() cat (1, u, [1 2]), "size", "");
+%! refused (@() cat (2^31, u, u), "dimension", "2147483648");
+%! refused (@() cat (1, u, "abc"), "dataType", "char");
+
+%!testif ; own_type ()  # a row of numbers, and what does not go together in brackets
+%! alike (@(a) [1 2 3; a], {x}, true);
+%! alike (@(a) [single(1) 2 3; a; true true false], {x}, true);
+%! refused (@() [1 2 3 4; u], "size", "1x4 vs 2x3");
+%! refused (@() [u, [1; 2; 3]], "size", "2x3 vs 3x1");
+%! refused (@() [u, int64(3)], "dataType", "int64");
+%! refused (@() [u; "abc"] + 1, "dataType", "char");
+%! refused (@() {[u, "a"]}{1}, "dataType", "char");
+%! refused (@() cell2mat ({u, u}), "dimension", "[c{:}]");
+
+%!test # diagonals
+%! for s = array_samples (true)
+%!   if (ndims (s{1}) == 2 && takes ("diagonals", class (s{1}), s))
+%!     kept = isvector (s{1});
+%!     alike (@diag, s, kept);
+%!     for k = -3:3
+%!       alike (@(a) diag (a, k), s, kept);
+%!     endfor
+%!   endif
+%! endfor
+%! assert (gather (diag (DeviceArray ([1 2 3]), 3, 4)), full (diag ([1 2 3], 3, 4)));
+%! alike (@trace, {x});
+%! refused (@() diag (DeviceArray (ones (2, 2, 2))), "dimension", "2x2x2");
 
 %!test # triangles
 %! for s = array_samples (true)

@@ -27,5 +27,8 @@ function u = filled (value, varargin)
       options = [options, {'Device', at.Device}];
     end
   end
-  u = DeviceArray_CUDA ('fill', value, max (dims, 0), name, options{:});
+  if ~isfinite (value) && ~any (strcmp (name, {'double', 'single'}))
+    error ('DeviceArray:dataType', 'NaN and Inf are of class double or single, and not of %s.', name);
+  end
+  u = DeviceArray_CUDA ('fill', value, dims, name, options{:});
 end

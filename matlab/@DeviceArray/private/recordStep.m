@@ -77,7 +77,7 @@ function explain (caught, count)
   end
   kind = regexp (caught.identifier, '[^:]*$', 'match', 'once');
   text = regexprep (caught.message, '^DeviceArray_CUDA: ', '');
-  if ~isempty (regexp (text, 'assignment of ''(DeviceArray \(gather it first\)|object)'' to indexed', 'once'))
+  if ~isempty (regexp (text, 'assignment of ''object'' to indexed|cannot be put into an ordinary array', 'once'))
     kind = 'trace';
     text = ['A value of a step cannot be put into an ordinary array. Begin with zeros (..., ''like'', u), or join values ' ...
             'by [a, b].'];

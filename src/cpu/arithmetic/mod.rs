@@ -22,6 +22,7 @@ mod elementwise;
 mod extremes;
 mod find;
 mod functions;
+mod medians;
 mod reduce;
 mod scan;
 mod sections;
@@ -198,6 +199,10 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         let listed = places.as_mut().map(|places| places.held_mut::<Pooled<u64>>()).transpose()?;
         sort::run(order, input, size, output, listed.map(|listed| &mut **listed), watch)?;
         Ok(places.map(|places| Indices::new(places, size[1].max(1), size[0] * size[2] <= 1)))
+    }
+
+    fn medians(&self, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<bool, Error> {
+        medians::run(from.held::<Pooled<T>>()?, size, to.held_mut::<Pooled<T>>()?, watch).map(|()| true)
     }
 
     fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {

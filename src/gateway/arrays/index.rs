@@ -119,11 +119,15 @@ pub(super) fn put<'a>(
     let home = home.filter(|_| held.home.step().is_none()).unwrap_or(held.home);
     let held = steps::lifted(held, home)?;
     let operand = Operand::new(values, held.home)?;
-    if held.class == Class::Logical {
+    // Of truth values singles make doubles, and only they: so Octave has it.
+    let widens = held.class == Class::Logical && operand.class == Class::Single;
+    let class = if widens { Class::Double } else { held.class };
+    if class == Class::Logical {
         class::check_truths(values)?;
     }
+    let stored = if widens { class } else { held.numbers.class() };
     if let Some(mask) = mask {
-        return merge::put(held, operand, mask);
+        return merge::put(held, operand, mask, [class, stored]);
     }
     let subscripts = subscripts(indices, Some(&held))?;
     if subscripts.is_empty() {
@@ -131,8 +135,8 @@ pub(super) fn put<'a>(
     }
     let Assigned { places, grown } = places::assigned(&held.dims, &subscripts, &operand.dims)?;
     let len = grown.as_ref().map_or(held.len(), |dims| dims.iter().product());
-    in_class_of_engine!(held.numbers.class(), T => keep(held.home, len, move |engine, home, watch| {
-        let StoredArray { dims, class, numbers, .. } = held;
+    in_class_of_engine!(stored, T => keep(held.home, len, move |engine, home, watch| {
+        let StoredArray { dims, numbers, .. } = held;
         let values = operand.in_class::<T>(class, engine, watch)?;
         let mut old = T::of(&numbers, engine, watch)?;
         drop(numbers);

@@ -1,23 +1,31 @@
 //! Verbs that make arrays: from the host's, from one that is held, or of one value.
 
+use std::fmt::Display;
+
 use super::super::backend::Selection;
+use super::super::options;
 use super::super::reply::Chosen;
 use super::super::store::{Numbers, StoredArray};
 use super::class;
-use super::run::effort;
+use super::operands::told;
+use super::run::{effort, keep};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 
 /// Dimensions: a row of whole numbers, two at least. Those of 1 at the end go.
 pub(super) fn sizes(argument: &Argument) -> Result<Vec<usize>, Error> {
-    let wrong = || Error::new("size", format!("Dimensions are a row of whole numbers, and this is {argument}."));
-    let numbers = argument.numbers().filter(|_| argument.len() >= 2).ok_or_else(wrong)?;
-    let mut dims = memory::with_room(argument.len(), "dimensions")?;
+    let numbers = argument.numbers().filter(|_| argument.len() >= 2).ok_or_else(|| not_sizes(argument))?;
+    sizes_of(argument.len(), numbers)
+}
+
+/// Dimensions: `count` whole numbers.
+fn sizes_of(count: usize, numbers: impl Iterator<Item = f64>) -> Result<Vec<usize>, Error> {
+    let mut dims = memory::with_room(count, "dimensions")?;
     for number in numbers {
-        // Below 0 is 0 to the hosts.
-        if number.fract() != 0.0 || number.is_nan() || number >= 2_f64.powi(53) {
-            return Err(wrong());
+        if number.fract() != 0.0 {
+            return Err(not_sizes(&options::number_text(number)));
         }
+        // Below 0 is 0 to the hosts.
         dims.push(number.max(0.0) as usize);
     }
     while dims.len() > 2 && dims.last() == Some(&1) {
@@ -25,6 +33,45 @@ pub(super) fn sizes(argument: &Argument) -> Result<Vec<usize>, Error> {
     }
     elements(&dims)?;
     Ok(dims)
+}
+
+fn not_sizes(got: &dyn Display) -> Error {
+    Error::new("size", format!("Sizes are two or more whole numbers, and this is {got}."))
+}
+
+/// `reshape (u, m, n, ..)` and `reshape (u, [m n ..])`. One of several sizes may be empty: it is what is left.
+pub(super) fn reshape<'a>(held: StoredArray, given: &[Argument]) -> Result<Reply<'a>, Error> {
+    let dims = match given {
+        [row] => sizes(row)?,
+        _ => sizes_of(given.len(), asked(&held, given)?.into_iter())?,
+    };
+    if elements(&dims)? != held.len() {
+        let text = format!("reshape: can't reshape {} array to {} array", told(&held.dims), told(&dims));
+        return Err(Error::new("size", text));
+    }
+    // Shared numbers never change, so both objects may have them.
+    keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }))
+}
+
+/// Sizes one by one, of which one may be left open.
+fn asked(held: &StoredArray, given: &[Argument]) -> Result<Vec<f64>, Error> {
+    let mut open = None;
+    let mut asked: Vec<f64> = memory::with_room(given.len(), "dimensions")?;
+    for size in given {
+        if size.is_empty() && open.replace(asked.len()).is_some() {
+            return Err(Error::new("size", "reshape: only one size may be []."));
+        }
+        asked.push(if size.is_empty() { 1.0 } else { size.scalar().ok_or_else(|| not_sizes(size))? });
+    }
+    if let Some(open) = open {
+        let (len, rest) = (held.len() as f64, asked.iter().product::<f64>());
+        asked[open] = if len == 0.0 && rest == 0.0 { 0.0 } else { len / rest };
+        if asked[open].fract() != 0.0 {
+            let text = format!("reshape: {len} elements cannot be divided by the product of the sizes, {rest}.");
+            return Err(Error::new("size", text));
+        }
+    }
+    Ok(asked)
 }
 
 /// How many elements that is.

@@ -40,11 +40,17 @@ pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error
 }
 
 /// `u(mask) = v` where a step that is being recorded computes the mask, which has as many elements as the array: another
-/// array, of what is assigned where the mask is true. That is one number, or what the same mask has picked.
+/// array, of what is assigned where the mask is true. That is one number, or what the same mask has picked. The array's
+/// class afterwards is told, and that of the engine for it.
 ///
 /// # Errors
 /// `trace`, for other values.
-pub(super) fn put<'a>(held: StoredArray, mut values: Operand<'a>, mask: StoredArray) -> Result<Reply<'a>, Error> {
+pub(super) fn put<'a>(
+    held: StoredArray,
+    mut values: Operand<'a>,
+    mask: StoredArray,
+    [class, stored]: [Class; 2],
+) -> Result<Reply<'a>, Error> {
     if let Values::Held(numbers) = &mut values.values {
         *numbers = steps::unpicked(numbers, &mask)?;
     } else if values.len() != 1 {
@@ -54,8 +60,8 @@ pub(super) fn put<'a>(held: StoredArray, mut values: Operand<'a>, mask: StoredAr
         return Err(steps::asks_how_many(&mask));
     }
     let len = held.len();
-    in_class_of_engine!(held.numbers.class(), T => keep(held.home, len, move |engine, home, watch| {
-        let StoredArray { dims, class, numbers, .. } = held;
+    in_class_of_engine!(stored, T => keep(held.home, len, move |engine, home, watch| {
+        let StoredArray { dims, numbers, .. } = held;
         let values = values.in_class::<T>(class, engine, watch)?;
         let old = OnEngine::Array(T::of(&numbers, engine, watch)?);
         let mut output = array(engine, len)?;

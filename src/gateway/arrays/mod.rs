@@ -47,6 +47,7 @@ enum Verb {
     Count,
     Native,
     Statics,
+    Refusal,
     Gather,
     Size,
     Class,
@@ -59,6 +60,8 @@ enum Verb {
     },
     Remove,
     Cat,
+    /// Along the dimension of this number, counted from 0.
+    Join(usize),
     Repmat,
     Permute,
     Transpose,
@@ -94,11 +97,13 @@ enum Verb {
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 102] = [
+const VERBS: [(&str, Verb); 106] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
     ("minus", Verb::Binary(Binary::Subtract)),
+    ("horzcat", Verb::Join(1)),
+    ("vertcat", Verb::Join(0)),
     ("rdivide", Verb::Binary(Binary::Divide)),
     ("min", Verb::Binary(Binary::Min)),
     ("max", Verb::Binary(Binary::Max)),
@@ -151,6 +156,7 @@ const VERBS: [(&str, Verb); 102] = [
     ("nnz", Verb::Statistic(Statistic::Nonzeros)),
     ("sumsq", Verb::Statistic(Statistic::SumOfSquares)),
     ("mean", Verb::Statistic(Statistic::Mean)),
+    ("median", Verb::Statistic(Statistic::Median)),
     ("var", Verb::Spread(Statistic::Variance { of_all: false })),
     ("std", Verb::Spread(Statistic::Deviation { of_all: false })),
     ("power", Verb::Power),
@@ -168,6 +174,7 @@ const VERBS: [(&str, Verb); 102] = [
     ("count", Verb::Count),
     ("native", Verb::Native),
     ("statics", Verb::Statics),
+    ("refusal", Verb::Refusal),
     ("gather", Verb::Gather),
     ("size", Verb::Size),
     ("class", Verb::Class),
@@ -217,7 +224,6 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         _ => 1,
     };
     check_outputs_up_to(call, most)?;
-    let few = || too_few_inputs(call, expected);
     match (verb, arguments) {
         (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
         (Verb::Fill, [value, dims, class, pairs @ ..]) => make::fill(value, dims, class, &selection(pairs, 5)?),
@@ -230,6 +236,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Count, []) => Ok(value(Value::Double(store::count() as f64))),
         (Verb::Native, []) => Ok(reply(Output::InstallType)),
         (Verb::Statics, []) => Ok(reply(Output::NoArray)),
+        (Verb::Refusal, []) => Ok(reply(Output::Refusal)),
         (Verb::Gather, [array]) => elements::gather(held(array)?),
         (Verb::Size, [array]) => size(&held(array)?),
         (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
@@ -249,16 +256,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             ];
             Ok(value(Value::Struct(fields)))
         }
-        (Verb::Reshape, [array, dims]) => {
-            let array = held(array)?;
-            let dims = make::sizes(dims)?;
-            if make::elements(&dims)? != array.len() {
-                let text = format!("can't reshape {array}: another number of elements was asked for");
-                return Err(Error::new("size", text));
-            }
-            // Shared numbers never change, so both objects may have them.
-            run::keep(array.home, 0, move |_, _, _| Ok(StoredArray { dims, ..array }))
-        }
+        (Verb::Reshape, [array, sizes @ ..]) => make::reshape(held(array)?, sizes),
         (Verb::Convert, [array, class]) => elements::convert(held(array)?, class::named(class)?),
         (Verb::Pick, [array, indices @ ..]) => index::pick(held(array)?, indices),
         (Verb::Put { in_place }, [array, values, indices @ ..]) => {
@@ -267,6 +265,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         }
         (Verb::Remove, [array, indices @ ..]) => index::remove(held(array)?, indices),
         (Verb::Cat, [dim, arrays @ ..]) => shape::cat(dim, arrays),
+        (Verb::Join(at), arrays) => shape::join(at, arrays),
         (Verb::Repmat, [array, times]) => shape::repmat(held(array)?, times),
         (Verb::Permute, [array, order]) => shape::permute(held(array)?, order),
         (Verb::Transpose, [array]) => shape::transpose(held(array)?),
@@ -301,7 +300,11 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Condition, [array]) => steps::condition(array),
         (Verb::Shares, [a, b]) => Ok(value(Value::Double(f64::from(held(a)?.shares(&held(b)?))))),
         (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
-        _ => Err(few()),
+        _ => {
+            let count = arguments.len();
+            let text = format!("Number of Inputs are Wrong: {text} got {count}; its help tells which it takes.");
+            Err(Error::new("numberOfInputs", text))
+        }
     }
 }
 

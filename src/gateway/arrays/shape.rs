@@ -19,10 +19,10 @@ use crate::stencil::{self, Array, Binary, Boundary, Operand as Of, Places, Shift
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
-/// A whole number, of any class.
-pub(super) fn whole(argument: &Argument, what: &str) -> Result<isize, Error> {
-    let number = argument.scalar().filter(|number| number.fract() == 0.0 && number.abs() < 2_f64.powi(53));
-    number.map(|number| number as isize).ok_or_else(|| {
+/// A whole number, of any class and size.
+fn whole(argument: &Argument, what: &str) -> Result<f64, Error> {
+    let number = argument.scalar().filter(|number| number.fract() == 0.0);
+    number.ok_or_else(|| {
         let got = argument.scalar().map_or_else(|| argument.to_string(), super::super::options::number_text);
         Error::new("size", format!("{what} is a whole number, and this is {got}."))
     })
@@ -116,7 +116,7 @@ pub(super) fn rot90<'a>(held: StoredArray, quarters: &Argument) -> Result<Reply<
     let [rows, columns] = matrix(&held, "rot90")?;
     let r = rows as isize;
     let last = (rows * columns).saturating_sub(1);
-    let (start, along) = match whole(quarters, "How many quarters rot90 turns by")?.rem_euclid(4) {
+    let (start, along) = match whole(quarters, "How many quarters rot90 turns by")?.rem_euclid(4.0) as u8 {
         0 => (0, [(rows, 1), (columns, r)]),
         1 => (last + 1 - rows.min(last + 1), [(columns, -r), (rows, 1)]),
         2 => (last, [(rows, -1), (columns, -r)]),
@@ -144,7 +144,7 @@ pub(super) fn circshift<'a>(held: StoredArray, by: &Argument, dim: &Argument) ->
     let by = whole(by, "How many places circshift shifts by")?;
     let [below, along, above] = split(&held.dims, at);
     let dims = held.dims.clone();
-    let by = if along == 0 { 0 } else { by.rem_euclid(along as isize) as usize };
+    let by = if along == 0 { 0 } else { by.rem_euclid(along as f64) as usize };
     if by == 0 {
         return keep(held.home, 0, move |_, _, _| Ok(held));
     }
@@ -213,7 +213,7 @@ pub(super) fn resize<'a>(held: StoredArray, sizes: &Argument) -> Result<Reply<'a
 /// `triu (u, k)` and `tril (u, k)`: zeros below or above a diagonal.
 pub(super) fn triangle<'a>(held: StoredArray, upper: bool, diagonal: &Argument) -> Result<Reply<'a>, Error> {
     let [rows, columns] = matrix(&held, if upper { "triu" } else { "tril" })?;
-    let k = whole(diagonal, "A diagonal")?;
+    let k = whole(diagonal, "A diagonal")? as isize;
     // The zeros of a column are its end, or its beginning.
     let zeros = |j: usize| {
         let first = (j as isize).saturating_sub(k).saturating_add(isize::from(upper)).clamp(0, rows as isize) as usize;
@@ -239,16 +239,23 @@ pub(super) fn triangle<'a>(held: StoredArray, upper: bool, diagonal: &Argument) 
 
 /// `diff (u, order, dim)`: each element of a dimension without the one before it, `order` times.
 pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> Result<Reply<'a>, Error> {
-    let order = usize::try_from(whole(order, "The order of differences")?)
-        .map_err(|_| Error::new("size", "The order of differences is a whole number from 0 up."))?;
-    let at = dimension(dim, &held.dims)?;
-    if Along::new(dim)? == Along::First && held.len() == 1 && order > 0 {
-        return empty(held);
-    }
+    let order = Some(whole(order, "The order of differences")?).filter(|order| *order >= 0.0);
+    let order = order.ok_or_else(|| Error::new("size", "The order of differences is a whole number from 0 up."))?;
+    let (at, order) = match Along::new(dim)? {
+        Along::First => match unnamed(&held.dims, order as usize) {
+            Some(found) => found,
+            None => return of_pieces(held, Vec::new(), vec![0, 0]),
+        },
+        Along::Dim(at) if at < held.dims.len() => (at, order as usize),
+        _ => {
+            let got = dim.scalar().map_or_else(|| dim.to_string(), super::super::options::number_text);
+            let text = format!("diff: a {held} has no dimension {got}.");
+            return Err(Error::new("dimension", text));
+        }
+    };
     let class = if held.class == Class::Logical { Class::Double } else { held.class };
     let [below, along, above] = split(&held.dims, at);
     let mut dims = held.dims.clone();
-    dims.resize(dims.len().max(at + 1), 1);
     dims[at] = along.saturating_sub(order);
     let (dims, len) = (windows::trimmed(dims), held.len());
     let computed = if is_integer(class) { Class::Double } else { class };
@@ -282,14 +289,40 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
     }))
 }
 
-/// An array of 0 x 0.
-fn empty<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
-    of_pieces(held, Vec::new(), vec![0, 0])
+/// Along which dimension differences are taken where none is named, and how many times: the first that is not 1. Where it
+/// has no more elements than that, one less times; the rest along the next, which takes the array as it was: so Octave has
+/// it. `None` for one element, of which nothing is left.
+fn unnamed(dims: &[usize], order: usize) -> Option<(usize, usize)> {
+    let first = dims.iter().position(|&dim| dim != 1).unwrap_or(0);
+    if dims[first] > order || order == 0 {
+        return Some((first, order));
+    }
+    let (mut found, mut rest) = (None, isize::try_from(order).unwrap_or(isize::MAX));
+    for (at, &dim) in dims.iter().enumerate().skip(first).filter(|(_, dim)| **dim != 1) {
+        found = Some((at, dim.saturating_sub(1)));
+        rest = rest.saturating_sub(dim as isize - 1);
+        if rest <= 0 {
+            return found;
+        }
+    }
+    found.map(|_| (dims.len() - 1, rest as usize))
 }
 
-/// `cat (dim, u, v, ..)`: arrays one behind the other along a dimension.
+/// The most dimensions of arrays joined: each of them takes memory, also where it is 1.
+const MOST_DIMENSIONS: usize = 1 << 16;
+
+/// `cat (dim, u, v, ..)`.
 pub(super) fn cat<'a>(dim: &Argument, arrays: &'a [Argument]) -> Result<Reply<'a>, Error> {
     let Along::Dim(at) = Along::new(dim)? else { return Err(wrong_dimension(dim)) };
+    if at >= MOST_DIMENSIONS {
+        let text = format!("cat: arrays have {MOST_DIMENSIONS} dimensions at most, and this is number {}.", at + 1);
+        return Err(Error::new("dimension", text));
+    }
+    join(at, arrays)
+}
+
+/// Arrays one behind the other along a dimension, counted from 0.
+pub(super) fn join(at: usize, arrays: &[Argument]) -> Result<Reply<'_>, Error> {
     let home = home_of(arrays)?;
     let operands = arrays.iter().map(|array| Operand::new(array, home)).collect::<Result<Vec<_>, _>>()?;
     let class = class::of_joined(&operands.iter().map(|operand| operand.class).collect::<Vec<_>>());
@@ -371,6 +404,25 @@ fn behind_each_other<T: Number>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn differences_go_on_along_the_next_dimension() {
+        for (dims, order, found) in [
+            (&[1, 5][..], 4, Some((1, 4))),
+            (&[1, 5], 5, Some((1, 1))),
+            (&[2, 2], 2, Some((1, 1))),
+            (&[2, 3], 4, Some((1, 1))),
+            (&[3, 1], 3, Some((1, 1))),
+            (&[0, 3], 1, Some((1, 2))),
+            (&[2, 3, 4], 4, Some((2, 3))),
+            (&[2, 3, 4], 99, Some((2, 93))),
+            (&[1, 1], 1, None),
+            (&[1, 1], 0, Some((0, 0))),
+            (&[0, 3], 0, Some((0, 0))),
+        ] {
+            assert_eq!(unnamed(dims, order), found, "{dims:?} {order}");
+        }
+    }
 
     #[test]
     fn arrays_are_joined_as_the_host_joins_them() {

@@ -1,4 +1,4 @@
-//! What is computed of sums: counts, sums of squares, means and what elements differ from them by.
+//! What is computed of sums: counts, sums of squares, means and what elements differ from them by; and medians.
 //!
 //! # The order
 //! A mean is the sum, in the order of [`Reduction`], divided by the number of elements. A variance takes two passes: the mean
@@ -7,13 +7,14 @@
 
 use std::sync::Arc;
 
+use super::super::pattern::Pattern;
 use super::super::store::StoredArray;
 use super::class::{is_integer, plain};
 use super::give::{give, settle};
 use super::reduce::{Along, shape};
 use super::run::{Engines, Number, array, in_class_of_engine};
 use crate::mex::{Argument, Class, Error, Reply};
-use crate::stencil::{self, Array, Binary, Expansion, Operand, Reduction, Target, Unary};
+use crate::stencil::{self, Array, Binary, Expansion, Operand, Order, Reduction, Target, Unary};
 use crate::watch::Watch;
 
 /// What is computed.
@@ -23,6 +24,7 @@ pub(super) enum Statistic {
     Nonzeros,
     SumOfSquares,
     Mean,
+    Median,
     /// Divided by one less than the number of elements, or by that.
     Variance {
         of_all: bool,
@@ -101,6 +103,7 @@ fn compute<T: Number>(
             sum(numbers, &mut sums)?;
             return divided(&sums, count, to);
         }
+        Statistic::Median => return medians((numbers, size), engine, to, watch),
         Statistic::Variance { of_all } | Statistic::Deviation { of_all } => of_all,
     };
     let mut sums = array(engine, to.len())?;
@@ -117,8 +120,8 @@ fn compute<T: Number>(
     arithmetic.binary(Binary::Multiply, operands, &plain(numbers.len())?, &mut squares, watch)?;
     drop(differences);
     sum(&squares, &mut sums)?;
-    // Of a single element the hosts say 0.
-    let by = if of_all || count == 1 { count } else { count.wrapping_sub(1) };
+    // Of a single element the hosts say 0, and of none NaN.
+    let by = if of_all || count == 1 { count } else { count.saturating_sub(1) };
     match what {
         Statistic::Deviation { .. } => {
             divided(&sums, by, &mut means)?;
@@ -126,4 +129,43 @@ fn compute<T: Number>(
         }
         _ => divided(&sums, by, to),
     }
+}
+
+/// Of each line the element in the middle, or half the sum of the two; NaN where there is one, or nothing. A zero has no sign.
+fn medians<T: Number>(
+    (numbers, size): (&Array<T>, [usize; 3]),
+    engine: &Engines,
+    to: &mut Array<T>,
+    watch: &Watch,
+) -> Result<(), stencil::Error> {
+    let arithmetic = T::arithmetic(engine);
+    let [below, count, above] = size;
+    if count == 0 {
+        return arithmetic.fill(T::from_f64(f64::NAN), to, watch);
+    }
+    if arithmetic.medians(numbers, size, to, watch)? {
+        return Ok(());
+    }
+    let len = to.len();
+    let mut sorted = array(engine, numbers.len())?;
+    arithmetic.sort(Order::Ascending, numbers, size, &mut sorted, false, watch)?;
+    let at = |place: usize| -> Result<Array<T>, stencil::Error> {
+        let places = Pattern::new(place * below, &[(below, 1), (above, (below * count) as isize)]).places()?;
+        let mut picked = array(engine, len)?;
+        arithmetic.pick(&sorted, &places, Target::Array(&mut picked), watch).map(|()| picked)
+    };
+    let with = |op, first: Operand<T>, second: Operand<T>| -> Result<Array<T>, stencil::Error> {
+        let mut result = array(engine, len)?;
+        arithmetic.binary(op, [first, second], &plain(len)?, &mut result, watch).map(|()| result)
+    };
+    let mut middle = at((count - 1) / 2)?;
+    if count % 2 == 0 {
+        let sum = with(Binary::Add, Operand::Array(&middle), Operand::Array(&at(count / 2)?))?;
+        middle = with(Binary::Divide, Operand::Array(&sum), Operand::Scalar(T::from_f64(2.0)))?;
+    }
+    // NaN is last: 0 where there is none, else NaN.
+    let last = at(count - 1)?;
+    let is_number = with(Binary::Equal, Operand::Array(&last), Operand::Array(&last))?;
+    let spoiled = with(Binary::Divide, Operand::Scalar(T::default()), Operand::Array(&is_number))?;
+    arithmetic.binary(Binary::Add, [Operand::Array(&middle), Operand::Array(&spoiled)], &plain(len)?, to, watch)
 }

@@ -121,6 +121,13 @@ pub trait Arithmetic<T: Real> {
         watch: &Watch,
     ) -> Result<Option<Indices>, Error>;
 
+    /// The median of each line along the middle dimension of an array of `size[0] x size[1] x size[2]` elements, none of
+    /// them 0: of an even number of elements half the sum of the two in the middle. NaN where there is one, and a zero has no
+    /// sign. `false` where the engine has no other way to it than a sort. Nothing is counted.
+    fn medians(&self, _from: &Array<T>, _size: [usize; 3], _to: &mut Array<T>, _watch: &Watch) -> Result<bool, Error> {
+        Ok(false)
+    }
+
     /// The places of all elements that are no zeros, ascending; NaN is none. This waits until it is known how many
     /// there are. Nothing is counted.
     fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error>;

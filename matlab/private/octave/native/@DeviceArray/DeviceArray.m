@@ -45,20 +45,22 @@ function varargout = DeviceArray (varargin)
 %     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, abs
 %     sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
 %     atan, atan2, sinh, cosh, tanh, hypot
-%     s * u, u * s, u / s, s \ u with a scalar s
+%     s * u, u * s, u / s, s \ u with a scalar s, and u' * v of columns
 %     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values,
 %     and merge, which chooses by them
-%     sum, prod, mean, median, var, std, sumsq, any, all, max, min, nnz, dot,
-%     norm, diff, cumsum, cumprod, sort, find
+%     sum, prod, mean, median, sumsq, any, all, max, min along a dimension,
+%     several, or 'all', some without NaN; var, std, nnz, dot, norm, trace
+%     diff, cumsum, cumprod, cummax, cummin, sort, find, bsxfun
 %     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',
-%     flip, fliplr, flipud, rot90, circshift, triu, tril
+%     flip, fliplr, flipud, rot90, circshift, triu, tril, diag
 %     double, single, logical, int8 to uint32, real, imag, conj
 %     u(i), u(i, j, ...) with ranges, END, ':', masks and indices of either kind
 %     u(i) = v, which may grow the array, and u(i, :) = []
-%     isequal, size, numel, ndims, rows, columns, length, isempty, isscalar,
-%     isvector, isrow, iscolumn, ismatrix, issquare, isreal, isfloat, isinteger,
-%     islogical, isnumeric, underlyingType, isUnderlyingType, device
+%     isequal, isequaln, size, numel, ndims, rows, columns, length, isempty,
+%     isscalar, isvector, isrow, iscolumn, ismatrix, issquare, isreal, isfloat,
+%     isinteger, islogical, isnumeric, isa, underlyingType, isUnderlyingType,
+%     device
 %
 %   Results of one element
 %     What operators, indices and reductions give with exactly one element is an
@@ -84,9 +86,11 @@ function varargout = DeviceArray (varargin)
 %     There is no complex array: what would be complex is NaN, as sqrt (-1),
 %     log (-1), acos (2) and (-8) .^ (1/3). To & and | NaN is no zero, and no
 %     error.
-%     A row of numbers below or above U wants brackets: [u; [1 2 3]].
 %     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
-%     values.
+%     values. So write zeros (n, 'like', u), not zeros (n, class (u)).
+%     Random numbers are made by the host: DeviceArray (rand (3)).
+%     Where Octave has no library for its version, a row of numbers below or
+%     above U wants brackets: [u; [1 2 3]].
 %     Everything that is not named here is an error that says what to do. Most
 %     often that is GATHER.
 %

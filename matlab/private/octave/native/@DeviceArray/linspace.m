@@ -1,5 +1,0 @@
-function varargout = linspace (varargin) %#ok<STOUT>
-%linspace  Refused: gather the array first.
-
-  refused ('linspace');
-end

@@ -1,0 +1,5 @@
+function varargout = prctile (varargin) %#ok<STOUT>
+%prctile  Refused: gather the array first.
+
+  refused ('prctile');
+end

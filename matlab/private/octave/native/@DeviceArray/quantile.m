@@ -1,0 +1,5 @@
+function varargout = quantile (varargin) %#ok<STOUT>
+%quantile  Refused: gather the array first.
+
+  refused ('quantile');
+end

@@ -1,0 +1,72 @@
+//! Medians of lines, by selection: what is in the middle of a line is found without a sort of it.
+
+use super::threads;
+use crate::cpu::tasks::{self, STEP};
+use crate::host::SharedOutput;
+use crate::memory;
+use crate::stencil::{Error, Real};
+use crate::watch::Watch;
+
+/// What an element takes, beside what it takes in other operations.
+const WORK: usize = 4;
+
+/// The medians of `inner x length x outer` elements along the middle.
+pub(super) fn run<T: Real>(
+    input: &[T],
+    [inner, length, outer]: [usize; 3],
+    output: &mut [T],
+    watch: &Watch,
+) -> Result<(), Error> {
+    assert_eq!([input.len(), output.len()], [inner * length * outer, inner * outer]);
+    watch.check()?;
+    let to = SharedOutput::new(output);
+    let at_once = (STEP / length.max(1)).max(1);
+    let (count, threads) = (inner * outer, threads(input.len().saturating_mul(WORK)));
+    tasks::run(count.div_ceil(at_once), threads, 1, watch, |number, scratch: &mut Vec<T>, progress| {
+        memory::enlarge(scratch, length, "a line")?;
+        let of_task = number * at_once..((number + 1) * at_once).min(count);
+        for line in of_task.clone() {
+            let elements = &mut scratch[..length];
+            let first = line / inner * length * inner + line % inner;
+            elements.iter_mut().zip(input[first..].iter().step_by(inner)).for_each(|(to, from)| *to = *from);
+            // SAFETY: no other task has this line.
+            unsafe { to.places(line..line + 1) }.fill(median(elements));
+        }
+        Ok(progress.step(of_task.len() * length)?)
+    })
+}
+
+/// The median of some elements, whose order is lost.
+fn median<T: Real>(elements: &mut [T]) -> T {
+    if let Some(&nan) = elements.iter().find(|x| x.is_nan()) {
+        return nan;
+    }
+    let count = elements.len();
+    let (below, &mut upper, _) = elements.select_nth_unstable_by_key(count / 2, |x| x.rank());
+    let middle = match below.iter().max_by_key(|x| x.rank()) {
+        Some(&lower) if count % 2 == 0 => lower.plus(upper).over(T::from_f64(2.0)),
+        _ => upper,
+    };
+    // No -0.
+    middle.plus(T::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_the_middle_is_found() {
+        for (elements, middle) in [
+            (&[5.0][..], 5.0),
+            (&[5.0, 1.0], 3.0),
+            (&[3.0, f64::NEG_INFINITY, 7.0], 3.0),
+            (&[4.0, 4.0, 1.0, 9.0], 4.0),
+            (&[f64::MAX], f64::MAX),
+        ] {
+            assert_eq!(median(&mut elements.to_vec()), middle, "{elements:?}");
+        }
+        assert!(median(&mut [1.0, f64::NAN, 2.0]).is_nan());
+        assert!(median(&mut [-0.0_f32]).is_sign_positive());
+    }
+}
