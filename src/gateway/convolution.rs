@@ -210,7 +210,7 @@ fn saturating(image: &Argument, filters: &[Filter<f64>]) -> Result<Option<Error>
         return Ok(None);
     }
     let text = format!(
-        "N is {}, so the results are truth values: true where the sum is 0.5 or more. The entries of F add up to {}, \
+        "N is {}, so the results are truth values: true where the rounded sum is not 0. The entries of F add up to {}, \
          without their signs: double (N) counts.",
         told(image),
         options::number_text(most)

@@ -414,6 +414,8 @@ pub(super) fn wrong_held(name: &str, held: &StoredArray, expected: &str, class: 
 
 /// What makes an array of class `of` one of class `class`, if anything does.
 fn advice(name: &str, of: Class, sparse: bool, complex: bool, class: &str) -> String {
+    // Of what has no name of its own, such as "an operand".
+    let name = if name.contains(' ') { "..." } else { name };
     match of {
         _ if sparse => format!("; full ({name}) makes it so"),
         _ if complex => format!("; pass real ({name}) and imag ({name}) in two calls"),
