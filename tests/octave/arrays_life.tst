@@ -335,12 +335,12 @@
 
 %!test # Ctrl-C in the middle of operations
 %! for work = {"u = u + 1; v = u(:, 2:end); c{1} = [u; u];", "u(1,:) = 0; u(end+1,1) = 1; u(end,:) = [];", "s = sum (u); t = u.'; m = u(u > 0);"}
-%!   do
+%!   for attempt = 1:5
 %!     [status, out] = run_octave ({
 %!       "u = DeviceArray (rand (300)); c = {};"
 %!       "interrupt_me (0.3);"
 %!       "unwind_protect"
-%!       ["  tic; while (toc < 10), " work{1} " end"]
+%!       ["  tic; while (toc < 5), " work{1} " end"]
 %!       "  disp ('not reached');"
 %!       "unwind_protect_cleanup"
 %!       "  assert (gather (u(2,1:1)) >= 0 && isequal (gather (u + 0), gather (u)));"
@@ -349,9 +349,11 @@
 %!       "end_unwind_protect"});
 %!     assert (! isempty (strfind (out, "<0>")), out);
 %!     assert (status < 128, "%d: %s", status, out);
-%!     ## While an object of the class goes, Octave gives a warning in place of the end: whoever sees it, asks again.
-%!     is_lost = ! own_type () && ! isempty (strfind (out, "interrupt occurred in cleanup action"));
-%!   until (! is_lost)
+%!     ## While an object of the class goes, Octave drops it, with a warning or without: whoever sees that, asks again.
+%!     if (own_type () || isempty (strfind (out, "not reached")))
+%!       break
+%!     endif
+%!   endfor
 %!   assert (isempty (strfind (out, "not reached")), out);
 %! endfor
 
