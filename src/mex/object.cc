@@ -273,6 +273,8 @@ public:
         return ask_one(name.c_str(), octave_value_list(self()));
     }
 
+    WANTED_BY_THE_HOST(refuse("its values where ordinary ones are wanted", "gather (u)"))
+
     // ---- Display, inside of structs and cells; by itself @DeviceArray/display shows it
 
     void print(std::ostream& os, bool) override { print_raw(os); }
@@ -300,7 +302,6 @@ public:
 #define NO_VALUE(type, name, ...) \
     type name(__VA_ARGS__) const override { refuse("its values where ordinary ones are wanted", "gather (u)"); }
     NO_VALUE(int, int_value, bool, bool)
-    NO_VALUE(int64_t, int64_value, bool, bool)
     NO_VALUE(double, double_value, bool)
     NO_VALUE(float, float_value, bool)
     NO_VALUE(Matrix, matrix_value, bool)
