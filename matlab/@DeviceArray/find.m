@@ -15,9 +15,11 @@ function [i, j, v] = find (u, n, which)
 %
 %   See also DeviceArray, any, nnz, sort.
 
-  at = DeviceArray_CUDA ('find', u);
   if nargin > 1
     ordinary ('find', n);
+  end
+  at = DeviceArray_CUDA ('find', u);
+  if nargin > 1
     if ~isnumeric (n) || ~isscalar (n) || ~(n >= 1) || n ~= fix (n)
       error ('DeviceArray:option', 'find: how many must be a whole number from 1 up.');
     end

@@ -7,7 +7,8 @@ function m = median (u, varargin)
 %   M = median (U, 'all')  over all elements
 %   M = median (..., 'omitnan')
 %
-%   NaN where there is one, but with 'omitnan'. One median is an ordinary number.
+%   NaN where there is one, but with 'omitnan'. One median is an ordinary
+%   number.
 %
 %   Example
 %     median (DeviceArray ([5 1 2 4]))  % 3

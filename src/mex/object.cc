@@ -269,6 +269,8 @@ public:
         return ask_one(name.c_str(), octave_value_list(self()));
     }
 
+    WANTED_BY_THE_HOST(refuse("its values where ordinary ones are wanted", "gather (u)"))
+
     // ---- Display, inside of structs and cells; by itself @DeviceArray/display shows it
 
     void print(std::ostream& os, bool) override { print_raw(os); }

@@ -46,7 +46,6 @@ public:
 #define ONLY_FOR_FILES(type, name, parameters, arguments) \
     type name parameters const override { return asked_values().name arguments; }
     ONLY_FOR_FILES(int, int_value, (bool whole, bool force), (whole, force))
-    ONLY_FOR_FILES(int64_t, int64_value, (bool whole, bool force), (whole, force))
     ONLY_FOR_FILES(double, double_value, (bool force), (force))
     ONLY_FOR_FILES(float, float_value, (bool force), (force))
     ONLY_FOR_FILES(Matrix, matrix_value, (bool force), (force))

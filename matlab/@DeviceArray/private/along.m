@@ -1,11 +1,12 @@
 function [dim, nans] = along (dim, varargin)
-%along  What a verb takes for a dimension: its number, or 0 for 'all', -1 for none.
+%along  What a verb takes for a dimension: its number, 0 for 'all', -1 for
+%       none.
 %
 %   [DIM, NANS] = along (INPUTS...)
 %
-%   INPUTS are those of a reduction behind the array. With two outputs 'omitnan' or
-%   'includenan' may be the last of them; else NANS is ''. DIM may be a list of
-%   dimensions, in order.
+%   INPUTS are those of a reduction behind the array. With two outputs
+%   'omitnan' or 'includenan' may be the last of them; else NANS is ''. DIM
+%   may be a list of dimensions, in order.
 
   if nargin == 1 && isnumeric (dim) && isscalar (dim) && dim >= 1 && dim == fix (dim) && ~isobject (dim)
     dim = double (dim);

@@ -1,5 +1,6 @@
 function dim = alongOne (dim, name)
-%alongOne  What a verb takes for a dimension of NAME: its number. 'all' is none, and so is a list.
+%alongOne  What a verb takes for a dimension of NAME: its number. 'all' is none,
+%          and so is a list.
 
   dim = along (dim);
   if ~isscalar (dim) || dim == 0

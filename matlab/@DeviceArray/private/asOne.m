@@ -1,6 +1,6 @@
 function [u, dim, d] = asOne (u, dims)
-%asOne  An array whose dimensions DIMS, which are in order, are one, DIM. D are the
-%       sizes with 1 in their place.
+%asOne  An array whose dimensions DIMS, which are in order, are one, DIM. D
+%       are the sizes with 1 in their place.
 
   d = DeviceArray_CUDA ('size', u);
   dims = dims(dims <= numel (d));

@@ -1,6 +1,6 @@
 function m = medianOfNumbers (u, dim)
-%medianOfNumbers  Medians of what is no NaN: each line may have another number of
-%                 them, which stand first in order.
+%medianOfNumbers  Medians of what is no NaN: each line may have another number
+%                 of them, which stand first in order.
 
   d = DeviceArray_CUDA ('size', u);
   if dim == 0

@@ -1,7 +1,7 @@
 function r = reduced (verb, u, dim, varargin)
-%reduced  A reduction, along what a script names behind the array: a dimension, 'all',
-%         or several dimensions, as along one that has their elements column after
-%         column; and without NaN, or with it.
+%reduced  A reduction, along what a script names behind the array: a
+%         dimension, 'all', or several dimensions, as along one that has their
+%         elements column after column; and without NaN, or with it.
 
   if nargin == 3 && isscalar (dim) && isnumeric (dim) && dim >= 1 && dim == fix (dim) && ~isobject (dim)
     r = DeviceArray_CUDA (verb, u, double (dim));

@@ -1,9 +1,9 @@
 function varargout = refusal (caught)
 %refusal  What brackets give instead of raising an error that was caught.
 %
-%   Octave puts words of its own ("method failed") in the place of an error of its
-%   brackets. So there a value has it, which raises it when it is assigned: no name
-%   may get it before. Elsewhere it is raised here.
+%   Octave puts words of its own ("method failed") in the place of an error of
+%   its brackets. So there a value has it, which raises it when it is
+%   assigned: no name may get it before. Elsewhere it is raised here.
 
   if ~DeviceArray_CUDA ('native')
     rethrow (caught);

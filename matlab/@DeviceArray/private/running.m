@@ -1,6 +1,6 @@
 function [w, place] = running (verb, u, dim)
-%running  CUMMAX and CUMMIN: of twice as many elements in each pass, so that there
-%         are few passes.
+%running  CUMMAX and CUMMIN: of twice as many elements in each pass, so that
+%         there are few passes.
 
   d = DeviceArray_CUDA ('size', u);
   if dim < 0

@@ -1,6 +1,6 @@
 function [c, i] = withPlaces (verb, u, dim)
-%withPlaces  The largest or the smallest, and where they are: numbers both, where
-%            they are one.
+%withPlaces  The largest or the smallest, and where they are: numbers both,
+%            where they are one.
 
   if ~isscalar (dim)
     refuse ('places along several dimensions', '[m, i] = max (gather (u), [], dims)');

@@ -1,0 +1,5 @@
+function varargout = airy (varargin) %#ok<STOUT>
+%airy  Refused: gather the array first.
+
+  refused ('airy');
+end

@@ -1,0 +1,5 @@
+function varargout = besselh (varargin) %#ok<STOUT>
+%besselh  Refused: gather the array first.
+
+  refused ('besselh');
+end

@@ -1,0 +1,5 @@
+function varargout = bessely (varargin) %#ok<STOUT>
+%bessely  Refused: gather the array first.
+
+  refused ('bessely');
+end

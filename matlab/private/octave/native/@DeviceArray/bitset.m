@@ -1,0 +1,5 @@
+function varargout = bitset (varargin) %#ok<STOUT>
+%bitset  Refused: gather the array first.
+
+  refused ('bitset');
+end

@@ -1,0 +1,5 @@
+function varargout = cellstr (varargin) %#ok<STOUT>
+%cellstr  Refused: gather the array first.
+
+  refused ('cellstr');
+end

@@ -1,0 +1,5 @@
+function varargout = flintmax (varargin) %#ok<STOUT>
+%flintmax  Refused: gather the array first.
+
+  refused ('flintmax');
+end

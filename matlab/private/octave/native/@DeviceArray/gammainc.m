@@ -1,0 +1,5 @@
+function varargout = gammainc (varargin) %#ok<STOUT>
+%gammainc  Refused: gather the array first.
+
+  refused ('gammainc');
+end

@@ -1,0 +1,5 @@
+function varargout = histc (varargin) %#ok<STOUT>
+%histc  Refused: gather the array first.
+
+  refused ('histc');
+end

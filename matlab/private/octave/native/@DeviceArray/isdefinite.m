@@ -1,0 +1,5 @@
+function varargout = isdefinite (varargin) %#ok<STOUT>
+%isdefinite  Refused: gather the array first.
+
+  refused ('isdefinite');
+end

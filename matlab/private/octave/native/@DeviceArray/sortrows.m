@@ -1,0 +1,5 @@
+function varargout = sortrows (varargin) %#ok<STOUT>
+%sortrows  Refused: gather the array first.
+
+  refused ('sortrows');
+end

@@ -1,0 +1,5 @@
+function varargout = sparse (varargin) %#ok<STOUT>
+%sparse  Refused: gather the array first.
+
+  refused ('sparse');
+end

@@ -1,0 +1,5 @@
+function varargout = sqrtm (varargin) %#ok<STOUT>
+%sqrtm  Refused: gather the array first.
+
+  refused ('sqrtm');
+end

@@ -1,0 +1,5 @@
+function varargout = swapbytes (varargin) %#ok<STOUT>
+%swapbytes  Refused: gather the array first.
+
+  refused ('swapbytes');
+end

@@ -1,0 +1,5 @@
+function varargout = vander (varargin) %#ok<STOUT>
+%vander  Refused: gather the array first.
+
+  refused ('vander');
+end
