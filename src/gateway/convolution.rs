@@ -82,17 +82,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     let several = list.len() > 1 || !asked.levels.are_none();
     let shape = if several { Shape::Same } else { asked.sweeps.shape()? };
     let window = Window::new(shape, size, sizes[0]);
-    let output = match shape {
-        Shape::Same => dims.to_vec(),
-        Shape::Full | Shape::Valid => {
-            // A filter of one page leaves the pages as they are, whatever the dimensions they are counted in.
-            let [rows, columns, pages] = windows::output_size(&window)?;
-            let (own, rest) = if of_volumes { ([rows, columns, pages], 3) } else { ([rows, columns, 1], 2) };
-            let all = [&own[..rest], dims.get(rest..).unwrap_or_default()].concat();
-            windows::check_fits(&all)?;
-            windows::trimmed(all)
-        }
-    };
+    let output = output(shape, &window, of_volumes, &dims)?;
     let larger = sizes.len() == 1 && is_larger(sizes[0], size);
     let joint = match (joint, &samples) {
         (None, _) => None,
@@ -148,6 +138,19 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
         reply
     })
+}
+
+/// The dimensions of the output.
+fn output(shape: Shape, window: &Window, of_volumes: bool, dims: &[usize]) -> Result<Vec<usize>, Error> {
+    if shape == Shape::Same {
+        return Ok(dims.to_vec());
+    }
+    // A filter of one page leaves the pages as they are, whatever the dimensions they are counted in.
+    let [rows, columns, pages] = windows::output_size(window)?;
+    let (own, rest) = if of_volumes { ([rows, columns, pages], 3) } else { ([rows, columns, 1], 2) };
+    let all = [&own[..rest], dims.get(rest..).unwrap_or_default()].concat();
+    windows::check_fits(&all)?;
+    Ok(windows::trimmed(all))
 }
 
 /// A call that was read.
