@@ -176,29 +176,15 @@ fn of_mask(mask: impl ExactSizeIterator<Item = bool>, dims: &[usize]) -> Result<
     Ok(Subscript { index: Index::of_list(list), dims, reach })
 }
 
-/// A range of so many whole numbers from the first one on, by so much each.
+/// A range of so many numbers, from the first one on by so much each.
 fn of_range([first, by]: [f64; 2], count: usize, position: (usize, usize)) -> Result<Subscript, Error> {
-    let dims = vec![1, count];
-    if count == 0 {
-        return Ok(Subscript { index: Index::Range { start: 0, step: 1, count }, dims, reach: 0 });
-    }
-    let is_index = |value: f64| value >= 1.0 && value.fract() == 0.0 && value <= isize::MAX as f64;
-    let last = first + by * (count - 1) as f64;
-    // The first that is none: where the range begins, beside that, or where it goes below 1.
-    let below = if by < 0.0 { first + by * (((first - 1.0) / -by).floor() + 1.0) } else { first };
-    if let Some(value) = [first, if count > 1 { first + by } else { first }, if last < 1.0 { below } else { last }]
-        .into_iter()
-        .find(|&value| !is_index(value))
-    {
-        return Err(no_subscript(value, position));
-    }
-    let index = Index::Range { start: first as usize - 1, step: if count > 1 { by as isize } else { 1 }, count };
-    Ok(Subscript { index, dims, reach: first.max(last) as usize })
-}
-
-fn no_subscript(value: f64, position: (usize, usize)) -> Error {
-    let value = super::options::number_text(value);
-    wrong(format!("index ({}): subscripts are whole numbers from 1 up", told(&value, position)))
+    let last = count.saturating_sub(1) as f64;
+    // Where one is no index, one of these is none: either end, beside the first, and where the range goes below 1.
+    let below = (((first - 1.0) / -by).floor() + 1.0).min(last).max(0.0);
+    let some = [0.0, last.min(1.0), below, last].map(|i| first + by * i);
+    let Subscript { reach, .. } = of_numbers(some.into_iter().take(4 * count.min(1)), &[4], position)?;
+    let (start, step) = if count > 1 { (first as usize - 1, by as isize) } else { (reach.saturating_sub(1), 1) };
+    Ok(Subscript { index: Index::Range { start, step, count }, dims: vec![1, count], reach })
 }
 
 fn of_numbers(
@@ -210,7 +196,8 @@ fn of_numbers(
     let mut reach = 0;
     for value in numbers {
         if !(value >= 1.0 && value.fract() == 0.0 && value <= isize::MAX as f64) {
-            return Err(no_subscript(value, position));
+            let value = super::options::number_text(value);
+            return Err(wrong(format!("index ({}): subscripts are whole numbers from 1 up", told(&value, position))));
         }
         reach = reach.max(value as usize);
         list.push(value as u64 - 1);

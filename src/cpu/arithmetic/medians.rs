@@ -44,7 +44,7 @@ fn median<T: Real>(elements: &mut [T]) -> T {
     let count = elements.len();
     let (below, &mut upper, _) = elements.select_nth_unstable_by_key(count / 2, |x| x.rank());
     let middle = match below.iter().max_by_key(|x| x.rank()) {
-        Some(&lower) if count % 2 == 0 => lower.plus(upper).over(T::from_f64(2.0)),
+        Some(&lower) if count.is_multiple_of(2) => lower.plus(upper).over(T::from_f64(2.0)),
         _ => upper,
     };
     // No -0.
