@@ -205,8 +205,7 @@ public:
 
     octave_value subsasgn(const std::string& type, const std::list<octave_value_list>& idx,
                           const octave_value& rhs) override {
-        if (!m_held)
-            assigned_to_ordinary(*this, {}, *this);
+        if (!m_held) assigned_to_ordinary(*this, {}, *this);
         if (type.size() != 1 || type[0] != '(')
             error_with_id(UNSUPPORTED, "A DeviceArray has elements only: u(...) = value, no fields and no cells.");
         const octave_value me = self();
@@ -425,8 +424,7 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
     const bool allowed = OPERATOR.needs == NOTHING || (OPERATOR.needs == SCALARS && ahead && behind) ||
                          (OPERATOR.needs == A_SCALAR && (ahead || behind)) ||
                          (OPERATOR.needs == SCALAR_AHEAD && ahead) || (OPERATOR.needs == SCALAR_BEHIND && behind);
-    if (OPERATOR.op == octave_value::op_mul && !allowed && is_dot(a, b))
-        return ask_one("dot", both(a, b));
+    if (OPERATOR.op == octave_value::op_mul && !allowed && is_dot(a, b)) return ask_one("dot", both(a, b));
     if (!OPERATOR.verb || !allowed) refuse(OPERATOR.refused, OPERATOR.instead);
     if (b.is_int64_type() || b.is_uint64_type())
         error_with_id("DeviceArray:dataType", "Integers of 64 bits are no operand of a DeviceArray: %s.",

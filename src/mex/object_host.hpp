@@ -78,14 +78,14 @@ bool is_dot(const octave_base_value& a, const octave_base_value& b) {
 }
 
 // What functions of the host ask a value for that want sizes, texts, sparse or sorted matrices.
-#define WANTED_BY_THE_HOST(refuse) \
-    int64_t int64_value(bool, bool) const override { refuse; } \
-    charNDArray char_array_value(bool) const override { refuse; } \
+#define WANTED_BY_THE_HOST(refuse)                                                    \
+    int64_t int64_value(bool, bool) const override { refuse; }                        \
+    charNDArray char_array_value(bool) const override { refuse; }                     \
     octave_value convert_to_str_internal(bool, bool, char) const override { refuse; } \
-    SparseMatrix sparse_matrix_value(bool) const override { refuse; } \
-    SparseBoolMatrix sparse_bool_matrix_value(bool) const override { refuse; } \
-    MatrixType matrix_type() const override { refuse; } \
-    sortmode issorted(sortmode) const override { refuse; } \
+    SparseMatrix sparse_matrix_value(bool) const override { refuse; }                 \
+    SparseBoolMatrix sparse_bool_matrix_value(bool) const override { refuse; }        \
+    MatrixType matrix_type() const override { refuse; }                               \
+    sortmode issorted(sortmode) const override { refuse; }                            \
     Array<octave_idx_type> sort_rows_idx(sortmode) const override { refuse; }
 
 // Of `[1 2; u]' the host joins the first row by the method of its own class, and looks for one.

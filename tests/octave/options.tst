@@ -18,6 +18,12 @@
 %!assert (StencilConstantMemory_CUDA (1:5, [1 0 0], "Iterations", 2, "Boundary", 7), [7 7 1 2 3])
 %!assert (StencilConstantMemory_CUDA ([1 0 0], [1 1 1], "Iterations", 2, "Boundary", "replicate"), [5 3 1])
 
+%!test # a boundary without its name
+%! for given = {"StencilConstantMemory_CUDA", {1:5, [1 2 1], 3}; "ConvolutionConstantMemory_CUDA", {magic(4), 1, {"symmetric", "circular"}}}'
+%!   text = fails (given{1}, "numberOfInputs", given{2});
+%!   assert (! isempty (strfind (text, "'Boundary'")), "%s", text);
+%! endfor
+
 %!test # a ramp has one slope, and a line that meets itself has its own derivative
 %! d = DerivativeConstantMemory_CUDA (3 * (0:12), 0.5);
 %! assert (d(5:9), 6 * ones (1, 5), 1e-13);
