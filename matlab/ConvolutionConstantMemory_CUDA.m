@@ -19,10 +19,10 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %   Inputs
 %     N   full array: an image, a volume, or several of them in further
 %         dimensions, of any size. It may be empty. Of class double, single,
-%         logical, uint8, uint16, uint32, int8, int16 or int32; as a DeviceArray
-%         or a gpuArray, double or single. One of the host's may be complex: its
-%         real and its imaginary parts are filtered by themselves, and P is
-%         complex. A number as the boundary is a real one.
+%         logical, uint8, uint16, uint32, int8, int16 or int32, or a DeviceArray
+%         of these; a gpuArray is double or single. One of the host's may be
+%         complex: its real and its imaginary parts are filtered by themselves,
+%         and P is complex. A number as the boundary is a real one.
 %     F   real, full array of class double or single, of up to three dimensions
 %         and of any sizes, odd or even, with up to 8,191 entries in all. Its
 %         middle is entry floor ((size (F) + 1) / 2), as IMFILTER has it.

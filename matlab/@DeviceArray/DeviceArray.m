@@ -88,6 +88,8 @@ classdef DeviceArray < handle
 %     error.
 %     class (u) is 'DeviceArray'; underlyingType (u) tells the class of its
 %     values. So write zeros (n, 'like', u), not zeros (n, class (u)).
+%     isa (u, 'double') is false, as of a gpuArray; 'numeric', 'float' and
+%     'integer' tell of the values.
 %     Random numbers are made by the host: DeviceArray (rand (3)).
 %     Where Octave has no library for its version, a row of numbers below or
 %     above U wants brackets: [u; [1 2 3]].

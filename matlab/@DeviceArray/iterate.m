@@ -55,27 +55,32 @@ function varargout = iterate (f, n, varargin)
 %   numbers, the clock, persistent and global variables are read once, while
 %   the step is recorded.
 %
-%   What is one number in the loop is an array of one element in a step: its
-%   CLASS is 'DeviceArray', its square root is never complex, exp, sin, .^
-%   and so on of it may differ in the last bit from the host's, and of zeros
-%   of both signs max and min may give the other one. A NaN that becomes a
-%   truth value is true, where LOGICAL of the loop is an error.
+%   Arrays of a step are DeviceArrays, also where the states are ordinary ones:
+%   CLASS and ISA say so (isUnderlyingType (u, 'single') tells of values), and
+%   sums, exp, sin, .^ may differ in the last bit from the host's. What is one
+%   number in the loop is an array of one element: its square root is never
+%   complex, and of zeros of both signs max and min may give the other one. A
+%   NaN that becomes a truth value is true, where LOGICAL of the loop is an
+%   error.
 %
 %   Options
 %     'States'    how many of the arrays are states; the others are passed
 %                 to F as they are, and stay. Without it as many as F has
-%                 outputs; for an anonymous function, all.
+%                 outputs; for an anonymous function all, up to a struct or
+%                 a cell: iterate (@(u, h) C (u, h), N, U, H, 'States', 1).
 %     'Every'     m, a divisor of N: the states are those after m, 2 m, ...
 %                 steps, one behind the other in one more dimension. With
 %                 'Until' it need not divide N: the state at the end is the
 %                 last one. INFO.Kept has their steps.
-%     'Record'    a function of the states after a step, whose result, some
-%                 numbers, becomes a column of R.
+%     'Record'    a function of the states after a step (of no constants, and
+%                 so is 'Until'), whose result, some numbers, becomes a column
+%                 of R.
 %     'Values'    a matrix with a column a step, whose numbers come to F as
 %                 further arguments behind the states: sources in time.
 %     'Until'     a function of the states after a step: where it is true,
-%                 that was the last step. Room for 'Every' and 'Record' is
-%                 made as steps come, so N may be 1e12.
+%                 that was the last step. N may be Inf: room for 'Every' and
+%                 'Record' is made as steps come. It is recorded like F: write
+%                 & and | for && and ||.
 %     'Check'     every how many steps that is asked (10 unless given), and
 %                 after the last: it waits for the engine.
 %     'Progress'  true: a line tells how far it is.
@@ -94,6 +99,9 @@ function varargout = iterate (f, n, varargin)
 %   See also compile, StencilConstantMemory_CUDA, GrayScott_Demo.
 
   [arguments, asked] = stepOptions (f, varargin);
+  if isequal (n, Inf) && ~isempty (asked.Until)
+    n = flintmax - 1;
+  end
   n = wholeNumber ('the number of steps, the second input', n, 0);
   if asked.Every > 0 && mod (n, asked.Every) ~= 0 && isempty (asked.Until)
     badOption (sprintf ('Bad value for ''Every'': got %d, expected a divisor of the steps, which are %d.', asked.Every, n));

@@ -26,10 +26,13 @@ pub(super) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(),
             return Err(Error::new("numberOfInputs", text));
         }
         if pair.len() == 1 {
-            let text = format!(
-                "Number of Inputs are Wrong: the option '{}' has no value.",
-                pair[0].text().unwrap_or_default()
-            );
+            let word = pair[0].text().unwrap_or_default();
+            let option = match word.to_lowercase().as_str() {
+                "replicate" | "symmetric" | "mirror" | "circular" => format!("; it is one, of 'Boundary', '{word}'"),
+                "auto" | "cuda" | "cpu" | "fastest" => format!("; it is one, of 'Backend', '{word}'"),
+                _ => String::new(),
+            };
+            let text = format!("Number of Inputs are Wrong: the option '{word}' has no value{option}.");
             return Err(Error::new("numberOfInputs", text));
         }
     }

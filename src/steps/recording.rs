@@ -209,7 +209,8 @@ impl Recording {
     pub fn asks_for_values(&self, what: &str) -> Error {
         self.refused(format!(
             "{what} asks for values, and a step that is being recorded has none yet. Leave it out of the step; choose by \
-             merge or by a product with a comparison instead of if, and have values handed out with 'Record'."
+             merge or by a product with a comparison instead of if, write & and | for && and ||, and have values handed \
+             out with 'Record'."
         ))
     }
 

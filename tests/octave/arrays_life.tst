@@ -588,3 +588,8 @@
 %!   confirm_recursive_rmdir (false, "local");
 %!   rmdir (folder, "s");
 %! end_unwind_protect
+
+%!test # a struct has it as a value, however it is made
+%! s = struct ("a", DeviceArray (1:3), "b", 2);
+%! assert (gather (s.a), 1:3);
+%! assert (gather (setfield (s, "b", s.a).b), 1:3);

@@ -622,3 +622,14 @@
 %! catch err
 %!   assert (! isempty (strfind (err.message, "expected 'auto' or 'cuda' or 'cpu' or 'fastest'")), err.message);
 %! end_try_catch
+
+%!test # a value that stands for an option, alone at the end
+%! for given = {@() DerivativeConstantMemory_CUDA(1:9, 0.1, 'circular'), "'Boundary', 'circular'"
+%!              @() DeviceArray(1:3, 'cpu'), "'Backend', 'cpu'"}.'
+%!   caught = [];
+%!   try
+%!     given{1} ();
+%!   catch caught
+%!   end_try_catch
+%!   assert (! isempty (strfind (caught.message, given{2})), "%s", caught.message);
+%! endfor

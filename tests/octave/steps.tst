@@ -541,3 +541,49 @@
 %! DeviceArray.iterate (@(u) u + 1, 3, x);
 %! refused_step (@(u) sort (u), x);
 %! assert (DeviceArray_CUDA ("count"), count);
+
+## --- What new users meet
+
+%!function u = running (u)
+%!  u = 2 * u;
+%!endfunction
+
+%!function u = filled (u)
+%!  u = running (u) + 1;
+%!endfunction
+
+%!test # a step may have the name of a function that is private to the class
+%! assert (DeviceArray.iterate (@running, 2, 1:3), [4 8 12]);
+%! assert (DeviceArray.iterate (@filled, 2, 1:3), [7 11 15]);
+%! assert (DeviceArray.compile (@running, 1:3) (1:3), [2 4 6]);
+%! [~, R] = DeviceArray.iterate (@(u) u + 1, 2, 1:3, 'Record', @running, 'Until', @(u) all (running (u) > 99));
+%! assert (R(:).', [4 6 8 6 8 10]);
+
+%!test # constants of an anonymous function: a struct and a cell are none of the states, of arrays 'States' is asked for
+%! assert (DeviceArray.iterate (@(u, p, c) u * p.k + c{1}, 2, 1:3, struct ("k", 2), {1}), [7 11 15]);
+%! calls = {@() DeviceArray.iterate(@(u, h) ConvolutionConstantMemory_CUDA(u, h), 3, magic (5), ones (3))
+%!          @() DeviceArray.compile(@(u, k) running(u + k), 1:3, 0.1)};
+%! for call = calls.'
+%!   caught = [];
+%!   try
+%!     call{1} ();
+%!   catch caught
+%!   end_try_catch
+%!   assert (caught.identifier, "DeviceArray:option");
+%!   assert (! isempty (strfind (caught.message, "'States', 1")), "%s", caught.message);
+%! endfor
+
+%!test # steps without an end but that of 'Until', which gets the states alone, and & for &&
+%! [u, info] = DeviceArray.iterate (@(u) u + 1, Inf, 0, 'Until', @(u) u >= 25, 'Check', 1);
+%! assert ([u, info.Steps], [25 25]);
+%! texts = {@(u) max(u) > 3 && min(u) > 2, "write & and |"; @(u, k) u > k, "gets the states and nothing else"};
+%! for i = 1:rows (texts)
+%!   caught = [];
+%!   try
+%!     DeviceArray.iterate (@(u) u + 1, 3, 1:3, 'Until', texts{i,1});
+%!   catch caught
+%!   end_try_catch
+%!   assert (caught.identifier, "DeviceArray:trace");
+%!   assert (! isempty (strfind (caught.message, texts{i,2})), "%s", caught.message);
+%! endfor
+%! fail ("DeviceArray.iterate (@(u) u + 1, Inf, 0)", "whole number");

@@ -20,7 +20,9 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
       values{i} = argument (DeviceArray (one, place{:}));
     end
     results = cell (size (states));
-    [results{:}] = f (traced{:}, values{:}, constants{:});
+    % Of the host's base, where no function of this folder takes the place of one that F is or calls by that name.
+    called = evalin ('base', '@(f, varargin) f (varargin{:})');
+    [results{:}] = called (f, traced{:}, values{:}, constants{:});
     for i = 1:numel (results)
       results{i} = arrayOf (results{i}, place, sprintf ('Result %d of the step', i));
       if ~isequal (size (results{i}), size (states{i}))
@@ -37,7 +39,15 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
     for name = {'Record', 'Until'}
       g = asked.(name{1});
       if ~isempty (g)
-        others{end+1} = arrayOf (g (results{:}), place, ['What ''' name{1} ''' gives']); %#ok<AGROW>
+        try
+          given = called (g, results{:});
+        catch caught
+          if isempty (regexp (caught.message, 'called with too many inputs|'' undefined', 'once'))
+            rethrow (caught);
+          end
+          error ('DeviceArray:trace', 'The function of ''%s'' gets the states and nothing else: %s.', name{1}, caught.message);
+        end
+        others{end+1} = arrayOf (given, place, ['What ''' name{1} ''' gives']); %#ok<AGROW>
       end
     end
     if ~isempty (asked.Until) && numel (others{end}) ~= 1
@@ -53,7 +63,7 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
       % A step that was compiled before stays.
       DeviceArray_CUDA ('forget', step, true);
     end
-    explain (caught, numel (states));
+    explain (caught, numel (states), asked.Guessed);
   end
 end
 
@@ -71,8 +81,12 @@ function u = arrayOf (x, place, what)
 end
 
 % What a recording ends with: where, and under the identifier of what cannot be recorded.
-function explain (caught, count)
-  if ~isempty (regexp (caught.message, 'undefined in return list', 'once'))
+function explain (caught, count, guessed)
+  few = 'undefined in return list|called with too many outputs|Number of Outputs are Wrong|some elements undefined';
+  if count > 1 && guessed && ~isempty (regexp (caught.message, few, 'once'))
+    badOption (sprintf (['The step gives fewer results than there are states: all %d arrays are taken for states, and ' ...
+                         '''States'', 1 says that the others are constants. %s'], count, caught.message));
+  elseif ~isempty (regexp (caught.message, 'undefined in return list', 'once'))
     badOption (sprintf ('The step gives fewer results than there are states, which are %d: ''States'' says how many.', count));
   end
   kind = regexp (caught.identifier, '[^:]*$', 'match', 'once');

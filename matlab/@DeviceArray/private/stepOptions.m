@@ -30,13 +30,17 @@ function [arguments, asked] = stepOptions (f, inputs)
   asked.Guessed = isempty (asked.States);
   if asked.Guessed
     try
-      count = nargout (f);
+      % Asked from the host's base: no function of this folder is taken for F.
+      outputs_of = evalin ('base', '@(f) nargout (f)');
+      count = outputs_of (f);
     catch
       % Of a function of the host's nobody knows.
       count = -1;
     end
     if count < 0 || strncmp (func2str (f), '@', 1)
-      count = numel (arguments);
+      % All, up to what can be none: a struct, a cell, a function.
+      is_state = cellfun (@mayBeState, arguments);
+      count = max (find ([~is_state, true], 1) - 1, 1);
     end
     if count == 0
       badOption (sprintf ('%s gives nothing, and a step gives the states that it takes.', func2str (f)));
@@ -64,4 +68,8 @@ function [arguments, asked] = stepOptions (f, inputs)
     badOption (sprintf ('Bad value for ''Values'': got %s, expected a real matrix with a column a step.', ...
                         toldValue (asked.Values)));
   end
+end
+
+function yes = mayBeState (x)
+  yes = isnumeric (x) || islogical (x);
 end

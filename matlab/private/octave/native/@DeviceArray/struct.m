@@ -1,5 +1,0 @@
-function varargout = struct (varargin) %#ok<STOUT>
-%struct  Refused: gather the array first.
-
-  refused ('struct');
-end
