@@ -193,6 +193,7 @@
 %! compare ("movmean (x, 5, 'Endpoints', 'same')", "S (x, ones (1, 5) / 5, 'replicate')", v);
 %! compare ("movmean (x, 5, 'Endpoints', 'periodic')", "S (x, ones (1, 5) / 5, 'circular')", v);
 %! compare ("movmean (x, 4)", "S (x, [1 1 1 1 0]) ./ S (ones (size (x)), [1 1 1 1 0])", v);
+%! compare ("movmean (x, [2 0])", "S (x, [1 1 1 0 0]) ./ S (ones (size (x)), [1 1 1 0 0])", v);
 %! compare ("movmean (x, 4, 'Endpoints', 'discard')", "S (x, ones (1, 4) / 4, 'valid')", v);
 
 %!test # movmean without NaN, which Octave's does not know yet

@@ -79,8 +79,8 @@ pub(super) fn condition<'a>(array: &Argument) -> Result<Reply<'a>, Error> {
 }
 
 /// Steps from these states. `times` has how many; how many there were before, and will be in all; every how many states are
-/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each. The last result has the steps that were done,
-/// and whether the end came by itself.
+/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each. The
+/// last result has the steps that were done, and whether the end came by itself.
 pub(super) fn run<'a>(
     step: &Argument,
     times: &Argument,
