@@ -119,3 +119,26 @@
 %! assert (s.a(end, 1), 1);
 %! assert (u(numel (u)), 9);
 %! assert (u(min (end, 3)), -1);
+
+%!test # sub2ind and ind2sub, as the host's
+%! x = magic (6);
+%! u = DeviceArray (x);
+%! [r, c] = find (u > 30);
+%! assert (gather (u(sub2ind (size (u), r, c))), x(x > 30));
+%! [i, j] = ind2sub (size (u), find (u > 30));
+%! assert (gather ([i, j]), gather ([r, c]));
+%! assert (gather (sub2ind ([3 4 5], DeviceArray ([3 1]), [20 2])), sub2ind ([3 4 5], [3 1], [20 2]));
+%! for count = 1:4
+%!   [got, due] = deal (cell (1, count));
+%!   [got{:}] = ind2sub ([3 4 5], DeviceArray ([1 7 60]));
+%!   [due{:}] = ind2sub ([3 4 5], [1 7 60]);
+%!   assert (cellfun (@gather, got, "UniformOutput", false), due);
+%! endfor
+%! for call = {@() sub2ind([3 4], DeviceArray ([1 4]), [2 2]), @() sub2ind([3 4], DeviceArray ([1 1.5]), [2 2]), @() ind2sub([3 4], DeviceArray ([1 13]))}
+%!   caught = struct ("identifier", "");
+%!   try
+%!     call{1} ();
+%!   catch caught
+%!   end_try_catch
+%!   assert (caught.identifier, "DeviceArray:index");
+%! endfor

@@ -51,7 +51,8 @@ function varargout = DeviceArray (varargin)
 %     and merge, which chooses by them
 %     sum, prod, mean, median, sumsq, any, all, max, min along a dimension,
 %     several, or 'all', some without NaN; var, std, nnz, dot, norm, trace
-%     diff, cumsum, cumprod, cummax, cummin, sort, find, bsxfun
+%     diff, cumsum, cumprod, cummax, cummin, sort, find, bsxfun,
+%     sub2ind, ind2sub
 %     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',
 %     flip, fliplr, flipud, rot90, circshift, triu, tril, diag
 %     double, single, logical, int8 to uint32, real, imag, conj
