@@ -27,7 +27,7 @@ pub(super) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(),
         }
         if pair.len() == 1 {
             let word = pair[0].text().unwrap_or_default();
-            let option = match word.to_lowercase().as_str() {
+            let option = match word.to_ascii_lowercase().as_str() {
                 "replicate" | "symmetric" | "mirror" | "circular" => format!("; it is one, of 'Boundary', '{word}'"),
                 "auto" | "cuda" | "cpu" | "fastest" => format!("; it is one, of 'Backend', '{word}'"),
                 _ => String::new(),

@@ -22,13 +22,13 @@ pub(super) fn run<T: Real>(
     let to = SharedOutput::new(output);
     let at_once = (STEP / length.max(1)).max(1);
     let (count, threads) = (inner * outer, threads(input.len().saturating_mul(WORK)));
-    tasks::run(count.div_ceil(at_once), threads, 1, watch, |number, scratch: &mut Vec<T>, progress| {
+    tasks::run(count.div_ceil(at_once), threads, 1, watch, |number, scratch: &mut Vec<f64>, progress| {
         memory::enlarge(scratch, length, "a line")?;
         let of_task = number * at_once..((number + 1) * at_once).min(count);
         for line in of_task.clone() {
             let elements = &mut scratch[..length];
             let first = line / inner * length * inner + line % inner;
-            elements.iter_mut().zip(input[first..].iter().step_by(inner)).for_each(|(to, from)| *to = *from);
+            elements.iter_mut().zip(input[first..].iter().step_by(inner)).for_each(|(to, from)| *to = from.to_f64());
             // SAFETY: no other task has this line.
             unsafe { to.places(line..line + 1) }.fill(median(elements));
         }
@@ -36,19 +36,23 @@ pub(super) fn run<T: Real>(
     })
 }
 
-/// The median of some elements, whose order is lost.
-fn median<T: Real>(elements: &mut [T]) -> T {
-    if let Some(&nan) = elements.iter().find(|x| x.is_nan()) {
-        return nan;
-    }
-    let count = elements.len();
-    let (below, &mut upper, _) = elements.select_nth_unstable_by_key(count / 2, |x| x.rank());
-    let middle = match below.iter().max_by_key(|x| x.rank()) {
-        Some(&lower) if count.is_multiple_of(2) => lower.plus(upper).over(T::from_f64(2.0)),
-        _ => upper,
-    };
+/// The median of some elements of this class, whose order is lost.
+fn median<T: Real>(elements: &mut [f64]) -> T {
+    let [lower, upper] = in_the_middle(elements).map(T::from_f64);
+    let middle = if elements.len().is_multiple_of(2) { lower.plus(upper).over(T::from_f64(2.0)) } else { upper };
     // No -0.
     middle.plus(T::default())
+}
+
+/// What is in the middle of some elements: the two of an even number, else the second. NaN, where there is one. It is
+/// made once, for doubles, which singles are too.
+fn in_the_middle(elements: &mut [f64]) -> [f64; 2] {
+    if let Some(&nan) = elements.iter().find(|x| x.is_nan()) {
+        return [nan; 2];
+    }
+    let middle = elements.len() / 2;
+    let (below, &mut upper, _) = elements.select_nth_unstable_by(middle, f64::total_cmp);
+    [below.iter().copied().max_by(f64::total_cmp).unwrap_or(upper), upper]
 }
 
 #[cfg(test)]
@@ -64,9 +68,10 @@ mod tests {
             (&[4.0, 4.0, 1.0, 9.0], 4.0),
             (&[f64::MAX], f64::MAX),
         ] {
-            assert_eq!(median(&mut elements.to_vec()), middle, "{elements:?}");
+            assert_eq!(median::<f64>(&mut elements.to_vec()), middle, "{elements:?}");
         }
-        assert!(median(&mut [1.0, f64::NAN, 2.0]).is_nan());
-        assert!(median(&mut [-0.0_f32]).is_sign_positive());
+        assert!(median::<f64>(&mut [1.0, f64::NAN, 2.0]).is_nan());
+        assert!(median::<f32>(&mut [-0.0]).is_sign_positive());
+        assert_eq!(median::<f32>(&mut [f64::from(f32::MAX); 2]), f32::INFINITY, "as a sort and a sum have it");
     }
 }
