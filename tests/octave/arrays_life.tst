@@ -453,6 +453,7 @@
 %! mkdir (place);
 %! unwind_protect
 %!   [status, out] = run_octave ({
+%!     "if (true)"  # read as one: later Octaves keep what they could warn of while they read
 %!     "x = {magic(4), single([1.5 NaN; -Inf 2]), [true false], int8(-3:3)', uint32(7), zeros(0, 3), rand(2, 3, 2), 0.1, true};"
 %!     "held = cellfun (@DeviceArray, x, 'UniformOutput', false);"
 %!     "u = held{1}; s.a = held{2}; s.b = {held{4}, 'text'};"
@@ -461,7 +462,8 @@
 %!     sprintf("  save (format{1}, fullfile ('%s', ['u' format{1}]), 'u');", place)
 %!     "end"
 %!     "assert (isa (u, 'DeviceArray') && isequal (gather (u), x{1}));"
-%!     "[~, id] = lastwarn (); printf ('<%s>', id);"});
+%!     "[~, id] = lastwarn (); printf ('<%s>', id);"
+%!     "end"});
 %!   assert (status == 0 && ! isempty (strfind (out, "<DeviceArray:saved>")), "%s", out);
 %!   assert (numel (strfind (out, "warning: A DeviceArray is saved")) == 1, "%s", out);
 %!   loading ({

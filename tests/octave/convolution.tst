@@ -791,8 +791,9 @@
 
 %!test # truth values that are not counted: one warning in a session, where the entries add up to more than 1
 %! told = @(out) numel (strfind (out, "ConvolutionConstantMemory:truthValues"));
-%! code = @(lines) [{"c = @ConvolutionConstantMemory_CUDA; m = rand (5) > 0.3; u = DeviceArray (m, 'Backend', 'cpu');"}, lines, ...
-%!                  {"[~, id] = lastwarn (); disp (id);"}];
+%! ## Read as one: later Octaves keep what they could warn of while they read.
+%! code = @(lines) [{"if (true)", "c = @ConvolutionConstantMemory_CUDA; m = rand (5) > 0.3; u = DeviceArray (m, 'Backend', 'cpu');"}, lines, ...
+%!                  {"[~, id] = lastwarn (); disp (id);", "end"}];
 %! backend = {"STENCIL_BACKEND=cpu"};
 %! quiet = {"c (m, ones (3) / 9); c (u, {ones(3, 1) / 3, [1 2 1] / 4}); c (m, [1 -1] / 2); c (double (m), ones (3));", ...
 %!          "c (uint8 (m), ones (3)); c (single (u), ones (3));"};

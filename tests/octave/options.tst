@@ -559,9 +559,12 @@
 
 %!testif ; ! has_gpu ()  # needs a machine without a usable GPU
 %! [status, out] = run_octave ({
+%!   "if (true)"  # read as one: later Octaves keep what they could warn of while they read
+%!   "lastwarn ('');"
 %!   "x = ones (1, 3e5); y = StencilConstantMemory_CUDA (x, [1 2 1], 'Backend', 'fastest');"
 %!   "info = ConstantMemoryDevice_CUDA (); printf ('<%s> <%s>\\n', info.Backend, lastwarn ());"
-%!   "u = DeviceArray (x); printf ('<%d>\\n', device (u));"}, {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
+%!   "u = DeviceArray (x); printf ('<%d>\\n', device (u));"
+%!   "end"}, {"STENCIL_TRACE=1", "STENCIL_BACKEND=fastest"});
 %! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "StencilConstantMemory_CUDA: fastest: cpu, for there is no other: ")), out);
 %! assert (! isempty (strfind (out, "<cpu> <>")), out);

@@ -21,7 +21,7 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
     end
     results = cell (size (states));
     % Of the host's base, where no function of this folder takes the place of one that F is or calls by that name.
-    called = evalin ('base', '@(f, varargin) f (varargin{:})');
+    called = evalin ('base', '@(f, varargin) f (varargin{:});');
     [results{:}] = called (f, traced{:}, values{:}, constants{:});
     for i = 1:numel (results)
       results{i} = arrayOf (results{i}, place, sprintf ('Result %d of the step', i));

@@ -31,7 +31,7 @@ function [arguments, asked] = stepOptions (f, inputs)
   if asked.Guessed
     try
       % Asked from the host's base: no function of this folder is taken for F.
-      outputs_of = evalin ('base', '@(f) nargout (f)');
+      outputs_of = evalin ('base', '@(f) nargout (f);');
       count = outputs_of (f);
     catch
       % Of a function of the host's nobody knows.
