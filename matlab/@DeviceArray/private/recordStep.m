@@ -20,9 +20,8 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
       values{i} = argument (DeviceArray (one, place{:}));
     end
     results = cell (size (states));
-    % Of the host's base, where no function of this folder takes the place of one that F is or calls by that name.
-    called = evalin ('base', '@(f, varargin) f (varargin{:});');
-    [results{:}] = called (f, traced{:}, values{:}, constants{:});
+    call = fromBase ();
+    [results{:}] = call (f, traced{:}, values{:}, constants{:});
     for i = 1:numel (results)
       results{i} = arrayOf (results{i}, place, sprintf ('Result %d of the step', i));
       if ~isequal (size (results{i}), size (states{i}))
@@ -40,7 +39,7 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
       g = asked.(name{1});
       if ~isempty (g)
         try
-          given = called (g, results{:});
+          given = call (g, results{:});
         catch caught
           if isempty (regexp (caught.message, 'called with too many inputs|'' undefined', 'once'))
             rethrow (caught);

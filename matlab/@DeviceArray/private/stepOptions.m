@@ -30,9 +30,8 @@ function [arguments, asked] = stepOptions (f, inputs)
   asked.Guessed = isempty (asked.States);
   if asked.Guessed
     try
-      % Asked from the host's base: no function of this folder is taken for F.
-      outputs_of = evalin ('base', '@(f) nargout (f);');
-      count = outputs_of (f);
+      call = fromBase ();
+      count = call (@nargout, f);
     catch
       % Of a function of the host's nobody knows.
       count = -1;
