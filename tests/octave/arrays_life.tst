@@ -453,17 +453,16 @@
 %! mkdir (place);
 %! unwind_protect
 %!   [status, out] = run_octave ({
-%!     "if (true)"  # read as one: later Octaves keep what they could warn of while they read
 %!     "x = {magic(4), single([1.5 NaN; -Inf 2]), [true false], int8(-3:3)', uint32(7), zeros(0, 3), rand(2, 3, 2), 0.1, true};"
 %!     "held = cellfun (@DeviceArray, x, 'UniformOutput', false);"
 %!     "u = held{1}; s.a = held{2}; s.b = {held{4}, 'text'};"
 %!     "for format = {'-text', '-binary', '-hdf5', '-v6', '-v7'}"
 %!     sprintf("  save (format{1}, fullfile ('%s', ['all' format{1}]));", place)
+%!     "  if (strcmp (format{1}, '-text')), [~, id] = lastwarn (); end"
 %!     sprintf("  save (format{1}, fullfile ('%s', ['u' format{1}]), 'u');", place)
 %!     "end"
 %!     "assert (isa (u, 'DeviceArray') && isequal (gather (u), x{1}));"
-%!     "[~, id] = lastwarn (); printf ('<%s>', id);"
-%!     "end"});
+%!     "printf ('<%s>', id);"});
 %!   assert (status == 0 && ! isempty (strfind (out, "<DeviceArray:saved>")), "%s", out);
 %!   assert (numel (strfind (out, "warning: A DeviceArray is saved")) == 1, "%s", out);
 %!   loading ({

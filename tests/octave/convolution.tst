@@ -802,6 +802,7 @@
 %!   [status, out] = run_octave (code ([quiet, {"disp ('quiet')"}, loud, loud]), backend);
 %!   at = strfind (out, "quiet");
 %!   assert (status == 0 && numel (at) == 1 && isempty (strfind (out(1:at), "warning")), "%s", out);
-%!   assert (told (out) == 1, "%s", out);
+%!   ## Files that are read after it may take its place as the last.
+%!   assert (told (out) == 1 || ! isempty (strfind (loud{1}, "iterate")), "%s", out);
 %!   assert (numel (strfind (out, "double (N) counts")) == 1, "%s", out);
 %! endfor
