@@ -94,7 +94,7 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %                   'full' and 'valid' go with one sweep: 'Iterations', 1. With
 %                   0 sweeps the result is N, whatever the shape.
 %     'Previous'    the time level before N: an array of its class and size.
-%                   Where N is a gpuArray, so is this, on the same device;
+%                   With a gpuArray N it is a gpuArray on the same device;
 %                   where it is a DeviceArray, this may be an ordinary array,
 %                   too. It needs 'Weight'.
 %     'Weight'      a real number c: each sweep computes F * u + c * previous,

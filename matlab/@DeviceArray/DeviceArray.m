@@ -13,7 +13,7 @@ classdef DeviceArray < handle
 %   U = DeviceArray.ones (...)
 %
 %   Steps that are compiled
-%     What is done again and again is written as a function of arrays,
+%     Write the step of a solver as a function of arrays,
 %     [U, V, ...] = F (U, V, ...), as for ordinary ones. DeviceArray.iterate
 %     records it, makes one kernel or a few of it, and takes N steps in one
 %     call; DeviceArray.compile gives a function that takes one. Both have the
@@ -92,7 +92,7 @@ classdef DeviceArray < handle
 %     isa (u, 'double') is false, as of a gpuArray; 'numeric', 'float' and
 %     'integer' tell of the values.
 %     Random numbers are made by the host: DeviceArray (rand (3)).
-%     Where Octave has no library for its version, a row of numbers below or
+%     Without the library for Octave's version, a row of numbers below or
 %     above U wants brackets: [u; [1 2 3]].
 %     Everything that is not named here is an error that says what to do. Most
 %     often that is GATHER.
@@ -603,7 +603,7 @@ classdef DeviceArray < handle
     step = compile (f, varargin)
     varargout = runStep (guard, number, f, asked, arguments)
 
-    % What MATLAB's LOAD makes of what SAVEOBJ gave.
+    % MATLAB's LOAD calls it with the result of SAVEOBJ.
     function u = loadobj (saved)
       u = DeviceArray (saved.values);
     end

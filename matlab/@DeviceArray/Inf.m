@@ -5,7 +5,7 @@ function u = Inf (varargin)
 %   U = DeviceArray.Inf (..., CLASS, NAME, VALUE, ...)
 %   U = Inf (..., 'like', V)
 %
-%   What is given is that of zeros. CLASS is 'double' (the default) or 'single'.
+%   Takes the inputs of zeros. CLASS is 'double' (the default) or 'single'.
 %
 %   Example
 %     u = Inf (2, 3, 'like', DeviceArray (1));

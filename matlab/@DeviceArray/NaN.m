@@ -5,7 +5,7 @@ function u = NaN (varargin)
 %   U = DeviceArray.NaN (..., CLASS, NAME, VALUE, ...)
 %   U = NaN (..., 'like', V)
 %
-%   What is given is that of zeros. CLASS is 'double' (the default) or 'single'.
+%   Takes the inputs of zeros. CLASS is 'double' (the default) or 'single'.
 %
 %   Example
 %     u = NaN (2, 3, 'like', DeviceArray (1));

@@ -38,7 +38,7 @@ function step = compile (f, varargin)
   constants = arguments(asked.States+1:end);
   [held, ~, place] = onDevice (arguments(1:asked.States), constants);
   asked.Constants = numel (constants);
-  % What is behind a handle may change: such a step is recorded each time.
+  % The object behind a handle may change: such a step is recorded each time.
   asked.Anew = ~areAlike (f, f);
   number = recordStep (f, held, constants, asked, place, []);
   keptConstants (number, constants);

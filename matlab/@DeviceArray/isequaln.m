@@ -1,5 +1,5 @@
 function yes = isequaln (a, b, varargin)
-%isequaln  Whether sizes and values are equal, where NaN equals NaN.
+%isequaln  True for equal sizes and values. NaN equals NaN.
 %
 %   YES = isequaln (U, V, ...)
 %

@@ -23,7 +23,7 @@ function varargout = iterate (f, n, varargin)
 %              operations), the Milliseconds of a step, all told, and the
 %              steps whose states were Kept ('Every').
 %
-%   What a step may use: U and V are states or what was made of them; one of
+%   A step may use this list. U and V are states or results from them; one of
 %   two may be an array or a number from outside, or expand. m is a mask, s a
 %   number; i, j, k, F, d come from outside; a name alone is of U.
 %     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, s * u, u * s, u / s,
@@ -50,7 +50,7 @@ function varargout = iterate (f, n, varargin)
 %
 %   The last three take their options, and reductions a dimension; later
 %   operations use what they give, also as 'Boundary', 'Weight' and 'Source'.
-%   What asks for values is the error 'trace': gather, printing, if and while
+%   Asking for values is the error 'trace': gather, printing, if and while
 %   on a DeviceArray, indices and filters that are computed, sort, find. Random
 %   numbers, the clock, persistent and global variables are read once, while
 %   the step is recorded.

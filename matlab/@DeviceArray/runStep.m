@@ -1,7 +1,7 @@
 function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
 %runStep  A compiled step, recorded anew where it has to be.
 %
-%   What a function that DeviceArray.compile returns calls: nobody else does.
+%   The function that DeviceArray.compile returns calls it; do not call it.
 %
 %   Example
 %     step = DeviceArray.compile (@(u) 2 * u, DeviceArray (0:9));

@@ -1,5 +1,5 @@
 function saved = saveobj (u)
-%saveobj  What a file of MATLAB's formats has of an object: its values.
+%saveobj  Gives the values of an object to a file of MATLAB's formats.
 %
 %   SAVED = saveobj (U)
 %

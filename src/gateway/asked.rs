@@ -85,9 +85,9 @@ pub(super) fn split<'a>(
         }
     }
     let wrong = |text: String| {
-        // What could be a boundary, in a place where none stands without its name.
+        // The value looks like a boundary, which needs its name here.
         let is_boundary = pairs.first().is_some_and(|value| value.is_cell() || value.is_real_number());
-        format!("{text}{}", if is_boundary { " Of a boundary that is 'Boundary'." } else { "" })
+        format!("{text}{}", if is_boundary { " A boundary needs its name: 'Boundary', 0." } else { "" })
     };
     options::check_pairs(pairs, position + words.len()).map_err(|error| Error { text: wrong(error.text), ..error })?;
     Ok((words, pairs))

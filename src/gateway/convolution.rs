@@ -208,7 +208,7 @@ fn saturating(image: &Argument, filters: &[Filter<f64>]) -> Result<Option<Error>
     static WARNED: AtomicBool = AtomicBool::new(false);
     let sum = |filter: &Filter<f64>| filter.values().iter().map(|entry| entry.abs()).sum::<f64>();
     let most = filters.iter().map(sum).product::<f64>();
-    // But for the rounding.
+    // 1e-6 allows for rounding.
     if most <= 1.0 + 1e-6 || (image.class() != Class::Logical && held_class(image)? != Some(Class::Logical)) {
         return Ok(None);
     }

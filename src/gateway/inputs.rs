@@ -169,7 +169,7 @@ impl<'a> AnyInput<'a> {
         }
     }
 
-    /// Where it is held, if it is.
+    /// The home of an array that is held.
     pub(super) fn home(&self) -> Option<Home> {
         self.place().0
     }
@@ -414,7 +414,7 @@ pub(super) fn wrong_held(name: &str, held: &StoredArray, expected: &str, class: 
 
 /// What makes an array of class `of` one of class `class`, if anything does.
 fn advice(name: &str, of: Class, sparse: bool, complex: bool, class: &str) -> String {
-    // Of what has no name of its own, such as "an operand".
+    // "an operand" is no name to call a function with.
     let name = if name.contains(' ') { "..." } else { name };
     match of {
         _ if sparse => format!("; full ({name}) makes it so"),

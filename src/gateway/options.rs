@@ -19,8 +19,7 @@ pub(super) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(),
         let position = 2 * i + position;
         if pair[0].text().is_none() {
             let text = format!(
-                "Number of Inputs are Wrong: input {position} is {}, where the name of an option is expected, as in \
-                 'Boundary', 0.",
+                "Number of Inputs are Wrong: input {position} is {}, where the name of an option is expected.",
                 pair[0]
             );
             return Err(Error::new("numberOfInputs", text));

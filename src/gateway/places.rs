@@ -179,7 +179,7 @@ fn of_mask(mask: impl ExactSizeIterator<Item = bool>, dims: &[usize]) -> Result<
 /// A range of so many numbers, from the first one on by so much each.
 fn of_range([first, by]: [f64; 2], count: usize, position: (usize, usize)) -> Result<Subscript, Error> {
     let last = count.saturating_sub(1) as f64;
-    // Where one is no index, one of these is none: either end, beside the first, and where the range goes below 1.
+    // If any element is no index, one of these is none: either end, the second, and the first below 1.
     let below = (((first - 1.0) / -by).floor() + 1.0).min(last).max(0.0);
     let some = [0.0, last.min(1.0), below, last].map(|i| first + by * i);
     let Subscript { reach, .. } = of_numbers(some.into_iter().take(4 * count.min(1)), &[4], position)?;

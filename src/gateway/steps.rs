@@ -95,7 +95,7 @@ pub(super) fn picked(array: &StoredArray, mask: &StoredArray) -> Result<Numbers,
     Ok(recording_of(mask)?.picked(&array.numbers, &mask.numbers)?)
 }
 
-/// What the mask [picks](picked) from, with all other elements; any other numbers as they are.
+/// The whole array that the mask [picked](picked) from; any other numbers as they are.
 ///
 /// # Errors
 /// `trace`, where another mask picks.

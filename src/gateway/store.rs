@@ -153,12 +153,12 @@ impl StoredArray {
         numbers && self.dims == other.dims && self.class == other.class
     }
 
-    /// Whether a step that is being recorded computes it: it has no values yet.
+    /// Returns true for a result of a step under recording: it has no values yet.
     pub(super) fn is_computed(&self) -> bool {
         self.recording().is_some_and(|recording| !recording.knows(&self.numbers))
     }
 
-    /// Whether it is what a mask picks, in a step that is being recorded: its size is not known.
+    /// Returns true for elements picked by a mask in a step under recording: their number is not known.
     pub(super) fn is_picked(&self) -> bool {
         self.recording().is_some_and(|recording| recording.is_picked(&self.numbers))
     }

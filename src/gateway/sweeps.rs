@@ -99,7 +99,7 @@ impl Sweeps {
         self.around(filters).into_iter().map(|(around, expected)| around.ends(expected)).collect()
     }
 
-    /// What says the boundaries of each filter, and what a cell may be there.
+    /// The boundaries of each filter, with the words for cells that errors expect there.
     fn around(&self, filters: usize) -> Vec<(&Around, &'static str)> {
         match &self.boundary {
             Around::Each(each) if self.dims.is_some() && filters > 1 && each.len() == filters => {
@@ -439,7 +439,7 @@ impl Around {
         if let Around::Recorded(number) = self { Some(number.clone()) } else { None }
     }
 
-    /// What is at both ends of a dimension, neither of which is a cell; `expected` says what a cell may be there.
+    /// The two ends of a dimension, neither of them a cell; `expected` are an error's words for a cell there.
     fn pair(&self, expected: &str) -> Result<[&Around; 2], Error> {
         let Around::Each(each) = self else { return Ok([self, self]) };
         let has_cells = each.iter().any(|one| matches!(one, Around::Each(_)));
@@ -458,7 +458,7 @@ impl Around {
     fn ends<T: Real>(&self, expected: &str) -> Result<Ends<T>, Error> {
         let [low, high] = self.pair(expected)?.map(|end| match end {
             Around::One(boundary) => rounded(*boundary),
-            // What is computed has no value yet.
+            // A computed number has no value yet.
             Around::Recorded(_) | Around::Each(_) => Boundary::Constant(T::default()),
         });
         Ends::new(low, high).ok_or_else(|| {

@@ -41,7 +41,7 @@ pub struct Argument {
     gpu: Option<Result<OnGpu, Error>>,
     /// What is in the cells of a cell array, of one that is not too large.
     cells: Option<Vec<Argument>>,
-    /// Of a range that was not made a matrix: its first element and what it goes on by.
+    /// First element and increment of a range that was read as an index.
     range: Option<[f64; 2]>,
 }
 

@@ -33,7 +33,7 @@ pub(super) unsafe extern "C-unwind" fn call(
         memory::begin()?;
         let mut read = memory::with_room(inputs + 1, "the arguments")?;
         let verb = verb.to_string_lossy();
-        // Where the indices begin.
+        // Position of the first index.
         let indices = match &*verb {
             "pick" | "remove" => 1,
             "put" | "write" => 2,

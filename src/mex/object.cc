@@ -235,7 +235,7 @@ public:
 
     octave_value squeeze() const override {
         dim_vector dims = m_dims.squeeze();
-        // What is left of several dimensions is a column.
+        // A single remaining dimension of several becomes a column.
         if (m_dims.ndims() > 2 && dims(0) == 1) std::swap(dims(0), dims(1));
         return with_sizes("reshape", dims);
     }

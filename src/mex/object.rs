@@ -178,7 +178,7 @@ impl Host {
         (unsafe { (native.read)(array, &mut number) } == 0).then_some(number)
     }
 
-    /// Of a range of Octave's the first element, what it goes on by, and how many there are; `None` for any other array.
+    /// First element, increment and number of elements of a range of Octave's; `None` for any other array.
     ///
     /// # Safety
     /// As for [`number_at_once`](Self::number_at_once).

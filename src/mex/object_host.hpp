@@ -1,4 +1,4 @@
-// Where the host's own values meet arrays of ours, for object.cc, which includes this: numbers that come back, rows of
+// Values of the host beside arrays of ours, for object.cc, which includes this: numbers that come back, rows of
 // numbers in brackets, brackets that fail, an ordinary array that is assigned to, ranges.
 
 #ifndef STENCIL_OBJECT_HOST_HPP
@@ -19,7 +19,7 @@
 #include <string>
 
 namespace {
-// What brackets give that fail. The host has words of its own for any error of its brackets ("method failed"), so
+// The result of brackets that fail. The host has words of its own for any error of its brackets ("method failed"), so
 // the error waits in a value, and is raised when the host asks for anything of that: to assign it, at the latest.
 class refusal : public octave_base_value {
 public:
@@ -69,7 +69,7 @@ octave_value answered(const mxArray* array) {
     }
 }
 
-// Whether the product of two matrices is a dot product: of a row and a column, and not of integers.
+// True for the product of a row and a column, a dot product, but not for integers.
 bool is_dot(const octave_base_value& a, const octave_base_value& b) {
     for (const octave_base_value* operand : {&a, &b}) {
         if (operand->class_name().find("int") != std::string::npos || operand->is_instance_of("integer")) return false;
@@ -77,7 +77,7 @@ bool is_dot(const octave_base_value& a, const octave_base_value& b) {
     return a.ndims() == 2 && b.ndims() == 2 && a.rows() == 1 && b.columns() == 1 && a.columns() == b.rows();
 }
 
-// What functions of the host ask a value for that want sizes, texts, sparse or sorted matrices.
+// Functions of the host that want sizes, texts, sparse or sorted matrices ask a value for these.
 #define WANTED_BY_THE_HOST(refuse)                                                    \
     int64_t int64_value(bool, bool) const override { refuse; }                        \
     charNDArray char_array_value(bool) const override { refuse; }                     \
@@ -88,7 +88,7 @@ bool is_dot(const octave_base_value& a, const octave_base_value& b) {
     sortmode issorted(sortmode) const override { refuse; }                            \
     Array<octave_idx_type> sort_rows_idx(sortmode) const override { refuse; }
 
-// Of `[1 2; u]' the host joins the first row by the method of its own class, and looks for one.
+// The host joins the first row of `[1 2; u]' by a method of its own class, so there must be one.
 void install_rows(octave::symbol_table& symbols) {
     for (const char* function : {"horzcat", "vertcat"}) {
         for (const char* name : {"double", "single", "logical", "char", "int8", "int16", "int32", "int64", "uint8",

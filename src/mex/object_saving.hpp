@@ -1,4 +1,4 @@
-// How a value of a type of Octave's own gets into files: as an ordinary array, which every
+// Saves a value of a type of Octave's own into files as an ordinary array, which every
 // Octave loads. A part of object.cc, of its type's values alone.
 //
 // SAVE writes the name of a value's type ahead of asking the type for what is behind it, or,
@@ -16,7 +16,7 @@
 #include <octave/pt-eval.h>
 
 namespace {
-// Where a function of the host refuses a value it tells the type's name, which so says what to do.
+// A function of the host that refuses a value shows the type's name, so the name says what to do.
 const char TYPE_NAME[] = "DeviceArray (gather it first)";
 const char CLASS_NAME[] = "DeviceArray";
 

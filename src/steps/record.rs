@@ -56,7 +56,7 @@ impl Recorder {
         self.set(to, Content::Value(value))
     }
 
-    /// What an array is to an operation on elements, and the mask that has picked them.
+    /// The operand that an array is in an operation on elements, and the mask that picked them.
     fn element<T: Number>(&self, array: &Array<T>) -> Result<(Value, Option<Value>), Error> {
         match self.recording.content(array)? {
             Content::Picked { of, mask } => Ok((*of, Some(*mask))),
@@ -64,7 +64,7 @@ impl Recorder {
         }
     }
 
-    /// What `to` becomes by an operation on elements, which this mask has picked.
+    /// Records an operation on elements that this mask picked.
     fn record_by_mask<T: Number>(
         &self,
         to: &mut Array<T>,

@@ -1,4 +1,4 @@
-//! Programs under construction: what a step has asked for so far, and what its arrays are meanwhile.
+//! Programs under construction: the operations of a step so far, and the content of its arrays.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,9 +12,9 @@ pub(super) struct Tape {
     pub(super) program: Program,
     /// The arrays from outside that it uses, in the order of its inputs; `None` for the arguments of a step.
     known: Vec<Option<Numbers>>,
-    /// Which input each of them is, by its address.
+    /// The input that stands for each of them, by its address.
     addresses: Vec<(usize, Value)>,
-    /// What was refused first, whoever has caught the error.
+    /// The first refusal, also if the step caught the error.
     refused: Option<String>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Tape {
 #[derive(Debug, Clone, Default)]
 pub struct Recording(Arc<Mutex<Tape>>);
 
-/// What an array of a recorder is.
+/// Content of a recorder's array.
 #[derive(Debug)]
 pub(super) enum Content {
     /// It has not been written to.
@@ -49,7 +49,7 @@ impl Held for Recorded {
 }
 
 impl Recording {
-    /// Of a program without operations.
+    /// Begins an empty program.
     pub fn new() -> Recording {
         Recording::default()
     }
@@ -84,7 +84,7 @@ impl Recording {
         }
     }
 
-    /// Which result of the program an array is; one that is known becomes an input.
+    /// The result of the program that an array stands for; a known array becomes an input.
     ///
     /// # Errors
     /// [`Error::Trace`] for an array of another recording.
@@ -113,12 +113,12 @@ impl Recording {
         }
     }
 
-    /// Whether numbers are known while it is recorded.
+    /// Returns true for numbers that have values during the recording.
     pub fn knows(&self, numbers: &Numbers) -> bool {
         matches!(self.content_of(numbers), Ok(Content::Known(_)))
     }
 
-    /// Whether numbers are those that a mask picks, and their number is not known.
+    /// Returns true for elements picked by a mask: their number is not known.
     pub fn is_picked(&self, numbers: &Numbers) -> bool {
         matches!(self.content_of(numbers), Ok(Content::Picked { .. }))
     }
@@ -135,7 +135,7 @@ impl Recording {
         })
     }
 
-    /// What a mask [picks](Recording::picked) from, with all other elements.
+    /// The whole array that a mask [picked](Recording::picked) from.
     ///
     /// # Errors
     /// [`Error::Trace`], where that was another mask.
@@ -220,7 +220,7 @@ impl Recording {
     }
 }
 
-/// Of elements that a mask picks.
+/// The error of asking for the number of elements that a mask picks.
 const PICKED: &str = "How many elements a mask picks only values tell, and a step that is being recorded has none yet. What \
     u(mask) gives can be computed on element by element and put back by the same mask, u(mask) = ...; for sums and the like \
     choose first: sum (merge (mask, u, 0)), and count by nnz (mask).";

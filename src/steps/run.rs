@@ -37,7 +37,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// How many states are kept, at the most.
+    /// The most states that are kept.
     fn most_kept(&self, until: bool) -> usize {
         let over = |steps: usize| steps.checked_div(self.every);
         let all = over(self.before + self.steps).zip(over(self.before)).map(|(all, before)| all - before);
@@ -52,7 +52,7 @@ pub struct Ran {
     pub states: Vec<Numbers>,
     /// Where states were kept on the way: each of them, its copies one behind the other.
     pub kept: Vec<Numbers>,
-    /// How many copies.
+    /// Number of copies.
     pub pages: usize,
     /// What was collected in each step, one behind the other.
     pub records: Vec<Numbers>,
@@ -274,7 +274,7 @@ fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Wa
         .collect()
 }
 
-/// Whether the number that ends a run is no zero after so many steps. This waits for it.
+/// Waits for the number that ends a run, and returns true unless it is zero. `steps` are done then.
 ///
 /// # Errors
 /// [`Error::Until`] for NaN.
@@ -295,13 +295,13 @@ fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, steps: usize, watc
 struct Collections {
     /// With the length of one result each.
     arrays: Vec<(Numbers, usize)>,
-    /// How many results of each there are, there is room for, and there will be at the most.
+    /// Results of each: present, with room, and expected at the most.
     count: usize,
     room: usize,
     most: usize,
 }
 
-/// So many elements have room from the beginning where nobody knows how many come.
+/// Elements to make room for at first, if their final number is unknown.
 const AT_FIRST: usize = 1 << 16;
 
 impl Collections {

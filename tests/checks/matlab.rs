@@ -437,7 +437,7 @@ fn threads() -> usize {
         .count()
 }
 
-/// Whether a long run is under way, which has a thread of its own.
+/// Returns true during a long run, which has a thread of its own.
 fn a_run_goes_on() -> bool {
     let tasks = std::fs::read_dir("/proc/self/task").expect("/proc");
     tasks.filter_map(|task| std::fs::read(task.ok()?.path().join("comm")).ok()).any(|name| name == b"stencil\n")
@@ -479,7 +479,7 @@ fn a_callback_clears_functions_in_the_middle_of_a_long_run() {
             let output = host.with_callback(1, callback, || line(sweeps, 1.0)).unwrap();
             assert_same_bits(&output, &expected, name);
             if !goes_on.get() {
-                // What was called last was not inside it.
+                // The last call was not inside the run.
                 sweeps *= 2.0;
                 assert!(sweeps < ENDLESS, "the run ended when functions were cleared");
                 continue;

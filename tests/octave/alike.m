@@ -29,8 +29,8 @@ function alike (f, inputs, kept = false, held = [])
       why = sprintf ("no error, and the host says %s", want);
     elseif (! failed)
       why = difference (got, want, kept);
-    ## What has one element is the host's, and so are errors of what follows, and those of sizes of reshape. Of an object
-    ## of the class Octave drops our text of brackets.
+    ## A single element is the host's number, so later errors are the host's; so are those of reshape's sizes. Octave drops
+    ## our text of brackets for an object of the class.
     elseif (isempty (regexp ([identifier got], ["^DeviceArray:|^Octave:|gather|^reshape: |" ...
                                                 ifelse(own_type (), "^$", "DeviceArray/.*cat method failed")], "once")))
       why = sprintf ("<%s> %s", identifier, got);

@@ -145,7 +145,7 @@
 %! endfor
 
 %!function x = in_step (code__, u, v, m)
-%!  ## What an entry of the list of iterate's help gives, or the array that it changes.
+%!  ## Evaluates an entry of the list of iterate's help: its result, or the array that it changes.
 %!  [s, i, j, k, F, d] = deal (1.5, [3 1 2], [2 2 4], [1 -2 1], magic (3) / 45, 0.5);
 %!  x = [];
 %!  if (! isempty (regexp (code__, '^\w+$', "once")))
@@ -164,9 +164,9 @@
 %!  [u, v, m] = deal (v, u, ! m);
 %!endfunction
 
-%!test # what a step may use: each entry of the list is recorded, and has the bits of the plain loop
+%!test # a step may use this list: each entry of the list is recorded, and has the bits of the plain loop
 %! lines = help_lines (fullfile (folder, "@DeviceArray", "iterate.m"));
-%! first = find (strncmp (lines, "   What a step may use", 22));
+%! first = find (strncmp (lines, "   A step may use this list", 27));
 %! last = first + find (cellfun (@isempty, lines(first+1:end)), 1);
 %! list = strjoin (lines(first+3:last-1)(strncmp (lines(first+3:last-1), "     ", 5)), ",");
 %! outside = cumsum ((list == "(") + (list == "[") - (list == ")") - (list == "]")) == 0;

@@ -300,7 +300,7 @@
 %! before = recorded ();
 %! step ([1 2], NaN);
 %! assert (recorded (), before);
-%! ## What is behind a handle may change.
+%! ## The object behind a handle may change.
 %! m = containers.Map ("k", 2);
 %! steps = {DeviceArray.compile(@(u, m) u * m("k"), [1 2], m, "States", 1), DeviceArray.compile(@(u) u * m("k"), [1 2])};
 %! m("k") = 5;

@@ -20,8 +20,7 @@ const DERIVATIVE: &str = "DerivativeConstantMemory_CUDA";
 const CONVOLUTION: &str = "ConvolutionConstantMemory_CUDA";
 const STUDY: &str = "ConstantMemoryStudy_CUDA";
 
-/// What a run that is interrupted may go on for, also where others keep all cores busy: a step of it, and what was set
-/// going ahead of that.
+/// An interrupted run may go on for this long, also on busy cores: it ends the current step and the work queued before it.
 const SOON: Duration = Duration::from_secs(10);
 
 type Case = (&'static str, fn(&Host, Option<StandIn>));

@@ -1,5 +1,5 @@
 function [dim, nans] = along (dim, varargin)
-%along  What a verb takes for a dimension: its number, 0 for 'all', -1 for
+%along  Gives a dimension as verbs take it: its number, 0 for 'all', -1 for
 %       none.
 %
 %   [DIM, NANS] = along (INPUTS...)

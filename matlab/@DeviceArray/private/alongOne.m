@@ -1,6 +1,6 @@
 function dim = alongOne (dim, name)
-%alongOne  What a verb takes for a dimension of NAME: its number. 'all' is none,
-%          and so is a list.
+%alongOne  Gives one dimension as verbs take it: its number. NAME refuses 'all'
+%          and lists.
 
   dim = along (dim);
   if ~isscalar (dim) || dim == 0

@@ -1,6 +1,6 @@
 function yes = areAlike (a, b)
-%areAlike  Whether values are the same to whoever computes with them: class,
-%          size and bits. Handles never are, since what is behind them may
+%areAlike  Compares values: true for the same class, size and bits, so that
+%          they give the same results. Handles never are, since what is behind them may
 %          change. DeviceArrays are not compared by their values: that would
 %          wait for them.
 

@@ -1,7 +1,7 @@
 function call = fromBase ()
-%fromBase  What calls a function, CALL (F, ...), as the host's base does:
-%          there no function of this folder takes the place of F, or of one
-%          that F calls, for it has the same name.
+%fromBase  Returns a function that calls F: CALL (F, ...). It calls from the
+%          base workspace, so no private function of this folder takes the
+%          place of F for having its name.
 
   persistent kept
   if isempty (kept)

@@ -1,5 +1,5 @@
 function [held, given, place] = onDevice (states, others)
-%onDevice  The states as DeviceArrays, which of them were ordinary arrays, and
+%onDevice  Gives the states as DeviceArrays, which of them were ordinary arrays, and
 %          the options by which an array lies where they do.
 
   given = true (size (states));

@@ -1,5 +1,5 @@
 function varargout = refusal (caught)
-%refusal  What brackets give instead of raising an error that was caught.
+%refusal  Returns a value that stands for an error caught in brackets.
 %
 %   Octave puts words of its own ("method failed") in the place of an error of
 %   its brackets. So there a value has it, which raises it when it is

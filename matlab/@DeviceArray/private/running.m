@@ -1,6 +1,6 @@
 function [w, place] = running (verb, u, dim)
-%running  CUMMAX and CUMMIN: of twice as many elements in each pass, so that
-%         there are few passes.
+%running  Computes CUMMAX and CUMMIN. Each pass covers twice as many elements as
+%         the one before, so there are few.
 
   d = DeviceArray_CUDA ('size', u);
   if dim < 0
@@ -15,7 +15,7 @@ function [w, place] = running (verb, u, dim)
   n = size (w, dim);
   w = passes (verb, w, n, dim);
   if nargout > 1
-    % Where another number is reached; 0 elsewhere.
+    % The number of each element that changes the result; 0 for others.
     places = reshape (1:n, [ones(1, dim - 1), n, 1]);
     isNew = ~(DeviceArray_CUDA ('circshift', w, 1, dim) == w | isnan (w));
     place = DeviceArray_CUDA ('times', isNew, places);

@@ -1,6 +1,6 @@
 function yes = same (a, b, nans)
-%same  Whether two arrays, of which one may be ordinary, are equal, and
-%      whether NANS are equal to each other.
+%same  Compares two arrays, of which one may be ordinary. NANS tells whether
+%      NaN equals NaN.
 
   if ~known (a) || ~known (b)
     % Cells, texts and the like are compared by the host's rules.

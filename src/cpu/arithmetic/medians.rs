@@ -1,4 +1,4 @@
-//! Medians of lines, by selection: what is in the middle of a line is found without a sort of it.
+//! Medians of lines, by selection of the middle element, without a sort.
 
 use super::threads;
 use crate::cpu::tasks::{self, STEP};
@@ -7,7 +7,7 @@ use crate::memory;
 use crate::stencil::{Error, Real};
 use crate::watch::Watch;
 
-/// What an element takes, beside what it takes in other operations.
+/// Time per element, relative to one element of other operations.
 const WORK: usize = 4;
 
 /// The medians of `inner x length x outer` elements along the middle.
@@ -44,8 +44,8 @@ fn median<T: Real>(elements: &mut [f64]) -> T {
     middle.plus(T::default())
 }
 
-/// What is in the middle of some elements: the two of an even number, else the second. NaN, where there is one. It is
-/// made once, for doubles, which singles are too.
+/// The two elements in the middle of an even number of them; of an odd number, the second is the one. A NaN makes both NaN.
+/// Singles come as doubles, so the selection is compiled once.
 fn in_the_middle(elements: &mut [f64]) -> [f64; 2] {
     if let Some(&nan) = elements.iter().find(|x| x.is_nan()) {
         return [nan; 2];

@@ -119,7 +119,7 @@ pub(super) fn put<'a>(
     let home = home.filter(|_| held.home.step().is_none()).unwrap_or(held.home);
     let held = steps::lifted(held, home)?;
     let operand = Operand::new(values, held.home)?;
-    // Of truth values singles make doubles, and only they: so Octave has it.
+    // A single put into truth values makes them doubles, as in Octave; no other class does.
     let widens = held.class == Class::Logical && operand.class == Class::Single;
     let class = if widens { Class::Double } else { held.class };
     if class == Class::Logical {

@@ -1,4 +1,4 @@
-//! What is computed of sums: counts, sums of squares, means and what elements differ from them by; and medians.
+//! Statistics: counts, sums of squares, means, variances, standard deviations and medians.
 //!
 //! # The order
 //! A mean is the sum, in the order of [`Reduction`], divided by the number of elements. A variance takes two passes: the mean
@@ -120,7 +120,7 @@ fn compute<T: Number>(
     arithmetic.binary(Binary::Multiply, operands, &plain(numbers.len())?, &mut squares, watch)?;
     drop(differences);
     sum(&squares, &mut sums)?;
-    // Of a single element the hosts say 0, and of none NaN.
+    // The hosts give 0 for one element, and NaN for none.
     let by = if of_all || count == 1 { count } else { count.saturating_sub(1) };
     match what {
         Statistic::Deviation { .. } => {
@@ -131,7 +131,8 @@ fn compute<T: Number>(
     }
 }
 
-/// Of each line the element in the middle, or half the sum of the two; NaN where there is one, or nothing. A zero has no sign.
+/// Median of each line: the element in the middle, or half the sum of the two. NaN for a line with NaN or without elements.
+/// A zero has no sign.
 fn medians<T: Number>(
     (numbers, size): (&Array<T>, [usize; 3]),
     engine: &Engines,

@@ -404,7 +404,7 @@ fn what_cannot_be_recorded() {
         refuses("sort", &[&traced[0], &number(host, 1.0), &host.text("ascend")], "trace", "");
         refuses("cumsum", &[&traced[0], &number(host, 1.0)], "trace", "");
         let mask = verb(host, "gt", &[&traced[0], &number(host, 0.0)]);
-        // How many elements a mask picks nobody knows.
+        // The number of elements that a mask picks is not known.
         refuses("size", &[&verb(host, "pick", &[&traced[0], &mask]).array], "trace", "How many elements a mask picks");
         // Another recording inside this one.
         refuses("record", &[&traced[0]], "trace", "A step cannot be compiled or iterated inside a step");

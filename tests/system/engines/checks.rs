@@ -170,8 +170,8 @@ fn kernel_of_lines(lines: Lines, sweeps: usize) -> (bool, bool, u32) {
     (sweeps > 1, lines.inner() > 1, magnitude(lines.length()))
 }
 
-/// How a boundary is seen: whether an array has one element along a dimension, fewer than the filter's radius, fewer than four
-/// times that, or more; `None` where the filter has no radius. And whether in several sweeps.
+/// Features of a boundary: an array with one element along a dimension, with fewer than the filter's radius, fewer than four
+/// times that, or more; `None` without a radius; and several sweeps.
 fn seen_by(size: [usize; 3], of_filter: [usize; 3], sweeps: usize) -> (Option<u8>, bool) {
     let along = size.iter().zip(of_filter).filter(|(_, width)| *width > 1);
     let shortest = along.map(|(&extent, width)| match extent {

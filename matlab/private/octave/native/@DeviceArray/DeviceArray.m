@@ -13,7 +13,7 @@ function varargout = DeviceArray (varargin)
 %   U = DeviceArray.ones (...)
 %
 %   Steps that are compiled
-%     What is done again and again is written as a function of arrays,
+%     Write the step of a solver as a function of arrays,
 %     [U, V, ...] = F (U, V, ...), as for ordinary ones. DeviceArray.iterate
 %     records it, makes one kernel or a few of it, and takes N steps in one
 %     call; DeviceArray.compile gives a function that takes one. Both have the
@@ -92,7 +92,7 @@ function varargout = DeviceArray (varargin)
 %     isa (u, 'double') is false, as of a gpuArray; 'numeric', 'float' and
 %     'integer' tell of the values.
 %     Random numbers are made by the host: DeviceArray (rand (3)).
-%     Where Octave has no library for its version, a row of numbers below or
+%     Without the library for Octave's version, a row of numbers below or
 %     above U wants brackets: [u; [1 2 3]].
 %     Everything that is not named here is an error that says what to do. Most
 %     often that is GATHER.
