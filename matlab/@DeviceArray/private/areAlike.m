@@ -1,8 +1,8 @@
 function yes = areAlike (a, b)
 %areAlike  Compares values: true for the same class, size and bits, so that
-%          they give the same results. Handles never are, since what is behind them may
-%          change. DeviceArrays are not compared by their values: that would
-%          wait for them.
+%          they give the same results. Never true of handles, since the object
+%          behind one may change. DeviceArrays are not compared by their values:
+%          that would wait for them.
 
   % This is on the way of each call of a compiled step: isequal takes ten times as long.
   yes = strcmp (class (a), class (b)) && ndims (a) == ndims (b) && all (size (a) == size (b));
