@@ -1,6 +1,6 @@
 function [held, given, place] = onDevice (states, others)
-%onDevice  Gives the states as DeviceArrays, which of them were ordinary arrays, and
-%          the options by which an array lies where they do.
+%onDevice  Gives the states as DeviceArrays, the mask of those that were
+%          ordinary arrays, and the options by which an array lies there.
 
   given = true (size (states));
   for i = 1:numel (states)
