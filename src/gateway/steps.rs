@@ -95,7 +95,7 @@ pub(super) fn picked(array: &StoredArray, mask: &StoredArray) -> Result<Numbers,
     Ok(recording_of(mask)?.picked(&array.numbers, &mask.numbers)?)
 }
 
-/// The whole array that the mask [picked](picked) from; any other numbers as they are.
+/// The whole array that the mask [picked] from; any other numbers as they are.
 ///
 /// # Errors
 /// `trace`, where another mask picks.
