@@ -356,10 +356,11 @@ function yes = levels_suit (x, held, o)
   yes = true;
 endfunction
 
-## Whether it is an array of the class and the size of another, in the same place.
+## Whether it is an array of the class and the size of another, in the same place. Beside a DeviceArray it may be an
+## ordinary one, too.
 function yes = is_like (value, x, held)
   [value, is_held] = fuzz_gathered (value);
-  yes = is_held == held && is_real (value, class (x)) && isequal (size (value), size (x));
+  yes = (held || ! is_held) && is_real (value, class (x)) && isequal (size (value), size (x));
 endfunction
 
 function yes = suits (option, value)
