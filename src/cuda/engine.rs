@@ -12,9 +12,9 @@ use super::routes::work::Work;
 use super::routes::{self, copies, levels};
 use super::runtime::device::{self, Device};
 use crate::host;
-use crate::stencil::program::{Kernel as StepKernel, Limits};
+use crate::stencil::program::{Kernel as StepKernel, Limits, Recurrence};
 use crate::stencil::{
-    Array, Compute, Convolution, Derivative, Engine, Error, Handle, Prepared, Real, Source, Stencil, Target,
+    Advance, Array, Compute, Convolution, Derivative, Engine, Error, Handle, Prepared, Real, Source, Stencil, Target,
 };
 use crate::watch::Watch;
 
@@ -158,6 +158,10 @@ impl Engine for Cuda {
 
     fn prepare(&self, kernel: &StepKernel) -> Result<Box<dyn Prepared>, Error> {
         program::prepare(*self, kernel)
+    }
+
+    fn prepare_steps(&self, what: &Recurrence) -> Result<Option<Box<dyn Advance>>, Error> {
+        Ok(program::Steps::new(*self, what).map(|steps| Box::new(steps) as Box<dyn Advance>))
     }
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {

@@ -52,9 +52,19 @@ impl Clock {
 /// # Errors
 /// Those of `work`, and what the driver says.
 pub fn time(cuda: &Cuda, work: impl Fn() -> Result<(), Error>) -> Result<f32, Error> {
+    with_clock(cuda, |clock| clock.time(&work))
+}
+
+/// The least of milliseconds that `work` took of the device, of some repetitions; see [`Clock::laps`].
+pub(crate) fn least(cuda: &Cuda, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
+    let laps = with_clock(cuda, |clock| clock.laps(laps, work))?;
+    Ok(laps.into_iter().fold(f32::INFINITY, f32::min))
+}
+
+fn with_clock<R>(cuda: &Cuda, measure: impl FnOnce(&Clock) -> Result<R, Error>) -> Result<R, Error> {
     let (context, stream) =
         device::with(cuda.ordinal(), |device| Ok((device.context.clone(), device.stream().clone())))?;
     let _host = HostContext::save()?;
     context.bind()?;
-    Clock::new(&context, &stream)?.time(&work)
+    measure(&Clock::new(&context, &stream)?)
 }

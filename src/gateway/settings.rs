@@ -8,6 +8,7 @@ use crate::cuda::{Cuda, Team};
 use crate::mex::Error;
 use crate::ranks::{self, World};
 use crate::stencil::Engine;
+use crate::stencil::program::Gait;
 use crate::workers::Workers;
 
 /// The engine that a call asks for.
@@ -48,6 +49,9 @@ const AWARE: [(&str, Option<bool>); 3] = [("auto", None), ("on", Some(true)), ("
 /// The most threads.
 const THREADS: &str = "STENCIL_THREADS";
 
+/// How steps of a solver are taken at once; for tests.
+const WALK: &str = "STENCIL_WALK";
+
 /// The settings. A variable that is not there, or is empty, sets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Settings {
@@ -57,12 +61,21 @@ pub(super) struct Settings {
     pub(super) device_bytes: Option<usize>,
     threads: Option<usize>,
     cuda_aware: Option<bool>,
+    /// How several steps are taken in a launch, where that is no choice of the engine.
+    pub(super) gait: Option<Gait>,
 }
 
 /// Those of an environment that sets nothing.
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { backend: Backend::Auto, device: None, device_bytes: None, threads: None, cuda_aware: None }
+        Settings {
+            backend: Backend::Auto,
+            device: None,
+            device_bytes: None,
+            threads: None,
+            cuda_aware: None,
+            gait: None,
+        }
     }
 }
 
@@ -87,6 +100,7 @@ impl Settings {
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
             cuda_aware: text(CUDA_AWARE).map_or(Ok(None), |text| options::choice_of_text(CUDA_AWARE, &text, &AWARE))?,
+            gait: text(WALK).map(|text| gait(&text)).transpose()?,
         })
     }
 
@@ -152,6 +166,22 @@ fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
         ))
     };
     number.map(|number| number as usize).ok_or_else(expected)
+}
+
+/// `off`, or numbers as `4x2`: of steps, a thread's elements, its lines of them, and a warp's columns.
+fn gait(text: &str) -> Result<Gait, Error> {
+    let numbers: Option<Vec<usize>> = text.split('x').map(|number| number.parse().ok()).collect();
+    match numbers.as_deref() {
+        _ if text.eq_ignore_ascii_case("off") => Ok(Gait { levels: 0, elements: 1, lines: 1, columns: 0 }),
+        Some(&[levels @ 1..=64, elements @ (1 | 2 | 4 | 8), ref more @ ..]) if more.len() < 3 => {
+            let lines = more.first().map_or(1, |&lines| lines.clamp(1, 64));
+            Ok(Gait { levels, elements, lines, columns: more.get(1).copied().unwrap_or(0) })
+        }
+        _ => Err(options::bad(format!(
+            "Bad value for the environment variable {WALK}: got {text:?}, expected off, or steps and elements, and then \
+             lines and columns, such as 4x2 or 1x1x4x64."
+        ))),
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! - An engine may return from work on its own arrays while that is still queued; results in the host's memory are there
 //!   when it returns.
 
-use super::program::{Kernel, Limits, Numbers};
+use super::program::{Gait, Kernel, Limits, Numbers, Recurrence};
 use super::{
     Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Results, Samples, Source, Stencil, Target,
 };
@@ -54,6 +54,14 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
         Err(Error::Internal(format!("The engine {} has no kernels of programs.", self.name())))
     }
 
+    /// A recurrence, ready to take several steps at once. `None` where this engine has no quicker way than step after step.
+    ///
+    /// # Errors
+    /// Those of [`Arithmetic`].
+    fn prepare_steps(&self, _what: &Recurrence) -> Result<Option<Box<dyn Advance>>, Error> {
+        Ok(None)
+    }
+
     /// Whether many sweeps that are more than filters take less time as steps of a program than one thing after the other.
     fn sweeps_in_kernels(&self) -> bool {
         false
@@ -93,6 +101,35 @@ pub trait Prepared: Send {
     /// # Errors
     /// Those of [`Arithmetic`].
     fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error>;
+}
+
+/// Steps that are to be taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Span {
+    /// How many were taken before, of which each had numbers of its own.
+    pub first: usize,
+    /// The most that are taken now.
+    pub most: usize,
+    /// How, where that is no choice of the engine.
+    pub gait: Option<Gait>,
+}
+
+/// A recurrence that an engine is ready to run.
+pub trait Advance: Send {
+    /// Takes some steps, and returns how many: 0 where the caller is to take them one by one. The inputs are those of the
+    /// first step; in the place of numbers that each step has there are those of all steps. Nobody else has the arrays of
+    /// the outputs. `one` takes one step, whose results are not kept: an engine may compare how long that takes.
+    ///
+    /// # Errors
+    /// Those of [`Arithmetic`].
+    fn run(
+        &mut self,
+        inputs: &[&Numbers],
+        outputs: &mut [Numbers],
+        span: &Span,
+        one: &mut dyn FnMut() -> Result<(), Error>,
+        watch: &Watch,
+    ) -> Result<usize, Error>;
 }
 
 /// The operators that an engine computes in every class of numbers, and its arrays.

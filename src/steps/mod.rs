@@ -11,6 +11,7 @@
 mod record;
 mod recording;
 mod run;
+mod several;
 mod single;
 
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::Number;
+use super::several::Several;
 use super::single::{self, alone};
-use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
+use crate::stencil::program::{Gait, Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Target};
 use crate::watch::Watch;
 
@@ -34,6 +35,8 @@ pub struct Run {
     pub check: usize,
     /// Numbers for each step, so many a step, which follow the states as arguments of one element.
     pub values: Option<(Numbers, usize)>,
+    /// How several steps are taken at once, where that is no choice of the engine.
+    pub gait: Option<Gait>,
 }
 
 impl Run {
@@ -58,6 +61,8 @@ pub struct Ran {
     pub records: Vec<Numbers>,
     /// The steps that were done.
     pub steps: usize,
+    /// Those of them that were not taken one by one.
+    pub at_once: usize,
     /// Whether its end came by itself.
     pub ended: bool,
 }
@@ -66,13 +71,15 @@ pub struct Ran {
 pub struct Step {
     program: Arc<Program>,
     /// The arrays from outside; `None` for the arguments.
-    known: Vec<Option<Numbers>>,
+    pub(super) known: Vec<Option<Numbers>>,
     /// What it gives.
     outputs: Vec<Value>,
-    shape: Shape,
+    pub(super) shape: Shape,
     stages: Vec<Ready>,
     /// Of each stage, what nobody reads behind it.
     over: Vec<Vec<Value>>,
+    /// What takes several steps at once.
+    pub(super) several: Option<Several>,
 }
 
 /// A stage that is ready to run.
@@ -87,7 +94,7 @@ enum Ready {
 }
 
 /// What is computed in a step, and arrays that nobody needs any more.
-struct Buffers {
+pub(super) struct Buffers {
     results: Vec<Option<Numbers>>,
     spare: Vec<Numbers>,
 }
@@ -122,7 +129,8 @@ impl Step {
         };
         let stages = plan.stages.into_iter().map(ready).collect::<Result<Vec<_>, _>>()?;
         let over = over(&program, &stages, &outputs);
-        Ok(Step { program, known, outputs, shape, stages, over })
+        let several = Several::new(engine, &program, &known, &outputs[..shape.states])?;
+        Ok(Step { program, known, outputs, shape, stages, over, several })
     }
 
     /// How many kernels and single operations a step is.
@@ -170,24 +178,27 @@ impl Step {
         let mut on_the_way = Collections::new(engine, &kept, (run.most_kept(until), until))?;
         let of_records = of(&self.outputs[self.shape.states..][..self.shape.records]);
         let mut records = Collections::new(engine, &of_records, (run.steps, until))?;
-        let (mut states, mut done, mut ended) = (states, 0, false);
+        let (mut states, mut done, mut at_once, mut ended) = (states, 0, 0, false);
         while done < run.steps && !ended {
             watch.check()?;
-            let values = values_of(engine, run, done, watch)?;
-            self.take(states.drain(..).chain(values), &mut buffers.results);
-            for (stage, over) in self.stages.iter_mut().zip(&self.over) {
-                run_stage(engine, (&self.program, over), stage, &mut buffers, watch)?;
+            let took = self.take_several(engine, (run, done), &mut states, &mut buffers, watch)?;
+            if took > 0 {
+                (done, at_once) = (done + took, at_once + took);
+                if run.every > 0 && (run.before + done).is_multiple_of(run.every) {
+                    let mark = watch.mark();
+                    on_the_way.put(engine, &states, watch)?;
+                    watch.rewind(mark);
+                }
+                continue;
             }
+            let values = values_of(engine, run, done, watch)?;
+            let results = self.take_one(engine, states.drain(..).chain(values), &mut buffers, watch)?;
             done += 1;
-            let missing = || Error::Internal("A step without its result.".into());
-            let results = self.outputs.iter().map(|value| buffers.results[value.0].clone().ok_or_else(missing));
-            let results = results.collect::<Result<Vec<_>, _>>()?;
-            (0..nodes).for_each(|at| buffers.drop_result(Value(at)));
             let mark = watch.mark();
             records.put(engine, &results[self.shape.states..], watch)?;
             let all = run.before + done;
             if until && (all.is_multiple_of(run.check) || all == run.total) {
-                ended = is_true(engine, results.last().ok_or_else(missing)?, all, watch)?;
+                ended = results.last().map_or(Ok(false), |number| is_true(engine, number, all, watch))?;
             }
             if run.every > 0 && (all.is_multiple_of(run.every) || until && (ended || all == run.total)) {
                 on_the_way.put(engine, &results, watch)?;
@@ -200,7 +211,26 @@ impl Step {
         }
         let pages = on_the_way.count;
         let (kept, records) = (on_the_way.all(engine, watch)?, records.all(engine, watch)?);
-        Ok(Ran { states, kept, pages, records, steps: done, ended })
+        Ok(Ran { states, kept, pages, records, steps: done, at_once, ended })
+    }
+
+    /// One step: all that it gives.
+    pub(super) fn take_one(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        arguments: impl Iterator<Item = Numbers>,
+        buffers: &mut Buffers,
+        watch: &Watch,
+    ) -> Result<Vec<Numbers>, Error> {
+        self.take(arguments, &mut buffers.results);
+        for (stage, over) in self.stages.iter_mut().zip(&self.over) {
+            run_stage(engine, (&self.program, over), stage, buffers, watch)?;
+        }
+        let missing = || Error::Internal("A step without its result.".into());
+        let results = self.outputs.iter().map(|value| buffers.results[value.0].clone().ok_or_else(missing));
+        let results = results.collect::<Result<Vec<_>, _>>()?;
+        (0..buffers.results.len()).for_each(|at| buffers.drop_result(Value(at)));
+        Ok(results)
     }
 
     /// The inputs of the program, as results.
@@ -253,7 +283,12 @@ fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Num
 }
 
 /// The values of a step, an array each.
-fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Watch) -> Result<Vec<Numbers>, Error> {
+pub(super) fn values_of(
+    engine: &(dyn Engine + 'static),
+    run: &Run,
+    step: usize,
+    watch: &Watch,
+) -> Result<Vec<Numbers>, Error> {
     fn pick<T: Number>(
         engine: &(dyn Engine + 'static),
         all: &Array<T>,
@@ -378,10 +413,19 @@ fn put(
 impl Buffers {
     /// An array for what a node gives, which nobody else has.
     fn room(&mut self, engine: &(dyn Engine + 'static), node: &Node) -> Result<Numbers, Error> {
-        let fits = |spare: &Numbers| spare.is_single() == node.single && spare.len() == node.len;
+        self.room_of(engine, node.single, node.len)
+    }
+
+    pub(super) fn room_of(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        single: bool,
+        len: usize,
+    ) -> Result<Numbers, Error> {
+        let fits = |spare: &Numbers| spare.is_single() == single && spare.len() == len;
         match self.spare.iter().position(fits) {
             Some(found) => Ok(self.spare.swap_remove(found)),
-            None => room(engine, node.single, node.len),
+            None => room(engine, single, len),
         }
     }
 
@@ -395,7 +439,7 @@ impl Buffers {
     }
 
     /// An array that is not needed here any more. If nobody else has it, it is written to again.
-    fn give(&mut self, numbers: Numbers) {
+    pub(super) fn give(&mut self, numbers: Numbers) {
         self.spare.extend(Buffers::alone(&mut Some(numbers)));
     }
 

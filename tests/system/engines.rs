@@ -28,6 +28,7 @@ mod stars;
 mod stops;
 mod tensor;
 mod volumes;
+mod walks;
 
 use std::time::Instant;
 
@@ -205,7 +206,8 @@ pub fn trials() -> Vec<Trial> {
             };
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run())));
         }
-        for (case, run) in arithmetic::TABLE.into_iter().chain(scheme::TABLE).chain(programs::TABLE) {
+        for (case, run) in arithmetic::TABLE.into_iter().chain(scheme::TABLE).chain(programs::TABLE).chain(walks::TABLE)
+        {
             trials.push(trial(engine, case, absent.as_deref(), move || failed(run(&*make()?))));
         }
     }

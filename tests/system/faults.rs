@@ -293,7 +293,7 @@ fn steps_of_a_program() -> Result<(), Error> {
         counting(0, |watch| Compute::copy(engine, from, Target::Array(&mut array), watch))?;
         let shape = Shape { states: 1, records: 1, until: false };
         let mut step = Step::new(engine, Arc::clone(&program), vec![None], vec![scaled, largest], shape)?;
-        let run = Run { steps: 4, before: 0, total: 4, every: 2, check: 1, values: None };
+        let run = Run { steps: 4, before: 0, total: 4, every: 2, check: 1, values: None, gait: None };
         let mut ran = None;
         counting(4 * len, |watch| {
             ran = Some(step.run(engine, vec![array.into()], &run, watch)?);

@@ -54,6 +54,9 @@ pub(super) type Register = String;
 #[derive(Debug, Default)]
 pub(super) struct Code {
     text: String,
+    /// What comes ahead of it, and whether that is written at the moment.
+    ahead: String,
+    is_ahead: bool,
     counts: [usize; 5],
     known: Vec<HashMap<String, Register>>,
     labels: usize,
@@ -132,6 +135,35 @@ impl Code {
         self.known.pop();
     }
 
+    /// The scopes that there are.
+    pub(super) fn scopes(&self) -> usize {
+        self.known.len()
+    }
+
+    /// What is written from now on comes ahead of the text, and is known in so many scopes. The answer is for
+    /// [`Code::come_back`].
+    pub(super) fn go_ahead(&mut self, scopes: usize) -> Option<Vec<HashMap<String, Register>>> {
+        if self.is_ahead {
+            return None;
+        }
+        self.is_ahead = true;
+        std::mem::swap(&mut self.text, &mut self.ahead);
+        Some(self.known.split_off(scopes))
+    }
+
+    pub(super) fn come_back(&mut self, inner: Option<Vec<HashMap<String, Register>>>) {
+        if let Some(inner) = inner {
+            self.is_ahead = false;
+            std::mem::swap(&mut self.text, &mut self.ahead);
+            self.known.extend(inner);
+        }
+    }
+
+    /// Takes what was written ahead.
+    pub(super) fn take_ahead(&mut self) -> String {
+        std::mem::take(&mut self.ahead)
+    }
+
     /// Takes what is written until now out of the text, for [`Code::put`].
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
@@ -142,8 +174,8 @@ impl Code {
         self.text.push_str(text);
     }
 
-    /// The whole module: one kernel.
-    pub(super) fn module(self, name: &str, argument: usize, threads: [usize; 2]) -> String {
+    /// The whole module: one kernel. One that is `roomy` may have all registers of a multiprocessor for one block.
+    pub(super) fn module(self, name: &str, argument: usize, threads: [usize; 2], roomy: bool) -> String {
         let mut module = String::from("// generated\n.version 6.0\n.target sm_60\n.address_size 64\n");
         for (number, table) in self.tables.iter().enumerate() {
             let entries: Vec<String> = table.iter().map(|entry| format!("0x{entry:016X}")).collect();
@@ -153,8 +185,10 @@ impl Code {
         let [columns, rows] = threads;
         let _ = write!(
             module,
-            ".visible .entry {name}(\n\t.param .align 8 .b8 {name}_param_0[{argument}]\n)\n.maxntid {columns}, {rows}, 1\n{{\n"
+            ".visible .entry {name}(\n\t.param .align 8 .b8 {name}_param_0[{argument}]\n)\n.maxntid {columns}, {rows}, 1\n"
         );
+        // Without it the assembler spills some values, so that one block more fits.
+        module.push_str(if roomy { ".minnctapersm 1\n{\n" } else { "{\n" });
         for kind in Kind::ALL {
             let [prefix, class] = kind.names();
             let count = self.counts[kind as usize];

@@ -32,7 +32,7 @@ pub(super) struct Written {
 
 impl Emitter<'_> {
     /// An address of the argument.
-    fn address(&mut self, number: usize) -> Register {
+    pub(super) fn address(&mut self, number: usize) -> Register {
         self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{}]", 8 * number)])
     }
 
@@ -104,9 +104,17 @@ impl Emitter<'_> {
         if let Some(known) = self.code.recall(&key) {
             return known;
         }
+        let walked = place.at.and_then(|at| self.walked(part, at));
+        let value = walked.unwrap_or_else(|| self.operation(part, place));
+        self.code.remember(key, &value);
+        value
+    }
+
+    /// The operation of a part.
+    pub(super) fn operation(&mut self, part: usize, place: &Place) -> Register {
         let kernel = self.kernel;
         let kind = Kind::of_numbers(kernel.parts[part].single);
-        let value = match &kernel.parts[part].step {
+        match &kernel.parts[part].step {
             Step::Load(input, view) => self.load(part, (*input, view), kind, place),
             Step::Number(number) => self.number(&format!("number {part}"), kind, *number),
             Step::Convert(of) => {
@@ -121,9 +129,7 @@ impl Emitter<'_> {
             Step::Each(op, of) => self.unary(*op, *of, kind, place),
             Step::Pair(op, of) => self.binary(*op, *of, (part, kind), place),
             Step::Filter(of, axes, chain) => self.filter(part, *of, axes, chain, place),
-        };
-        self.code.remember(key, &value);
-        value
+        }
     }
 
     fn filter(&mut self, part: usize, of: usize, axes: &[Axis; 3], chain: &Chain, place: &Place) -> Register {
@@ -161,6 +167,9 @@ impl Emitter<'_> {
 
     /// The sample under an entry of a filter's window.
     fn sample(&mut self, part: usize, of: usize, axes: &[Axis; 3], at: [usize; 3], place: &Place) -> Register {
+        if let Some(walk) = place.at {
+            return self.walked_sample((part, of), axes, at, walk);
+        }
         let kind = Kind::of_numbers(self.kernel.parts[of].single);
         let mut there = place.clone();
         // The constants that may stand for the sample, and when: that of the last dimension counts.
@@ -232,6 +241,6 @@ pub(super) fn write(kernel: &Kernel) -> Written {
     emitter.code.place(&end);
     let blocks = emitter.shape.blocks;
     let argument = emitter.argument.bytes;
-    let text = emitter.code.module(NAME, argument.len(), threads);
+    let text = emitter.code.module(NAME, argument.len(), threads, false);
     Written { text, argument, blocks, threads }
 }

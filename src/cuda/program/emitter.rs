@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::code::{Argument, Code, Kind, Register};
 use super::shape::Shape;
+use super::walk::Walk;
 use crate::stencil::program::Kernel;
 
 /// The name of its argument.
@@ -19,6 +20,8 @@ pub(super) struct Emitter<'k> {
     numbers: HashMap<String, usize>,
     /// How far the filters reach along each dimension, below and above.
     pub(super) reach: Vec<[i64; 2]>,
+    /// The walk that it is a kernel of.
+    pub(super) walk: Option<Box<Walk<'k>>>,
 }
 
 impl<'k> Emitter<'k> {
@@ -29,7 +32,7 @@ impl<'k> Emitter<'k> {
         }
         let (code, shape) = (Code::new(), Shape::of(&kernel.domain));
         let reach = vec![[0; 2]; kernel.domain.len()];
-        Emitter { kernel, code, argument, shape, numbers: HashMap::new(), reach }
+        Emitter { kernel, code, argument, shape, numbers: HashMap::new(), reach, walk: None }
     }
 
     /// A whole number of the argument that is not part of the code; `what` is what it is known by.
@@ -43,6 +46,11 @@ impl<'k> Emitter<'k> {
             }
         };
         self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
+    }
+
+    /// Where a whole number stands in the argument.
+    pub(super) fn argument_at(&self, what: &str) -> usize {
+        self.numbers[what]
     }
 
     /// A number of the argument.

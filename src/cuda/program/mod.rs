@@ -5,8 +5,10 @@ mod emit;
 mod emitter;
 mod functions;
 mod places;
+mod several;
 mod shape;
 mod truth;
+mod walk;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +23,7 @@ use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
 use crate::stencil::{Error, Prepared};
 use crate::watch::Watch;
 use emit::Written;
+pub(super) use several::Steps;
 
 /// What a kernel may hold: what it is told goes along with the launch.
 pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 56 };
@@ -89,7 +92,7 @@ impl<C: Attempts> Prepared for Ready<C> {
                 entry.copy_from_slice(&address.to_le_bytes());
             }
             // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
-            unsafe { put(device, ("a step", *bytes), &function, written) }
+            unsafe { put(device, ("a step", *bytes), &function, (written.blocks, written.threads), &written.argument) }
         })
     }
 }
@@ -102,14 +105,15 @@ unsafe fn put(
     device: &mut Device,
     (name, bytes): (&'static str, usize),
     function: &Function,
-    written: &Written,
+    (blocks, threads): (usize, [usize; 2]),
+    argument: &[u8],
 ) -> Result<(), Error> {
     let load = Load { name, pace: None, bytes };
     let beginning = device.queue.begin(&load)?;
-    let shape = Shape::new([written.blocks, 1], written.threads, 0)?;
+    let shape = Shape::new([blocks, 1], threads, 0)?;
     // SAFETY: the kernel was written for this argument; as the caller says; whatever else uses the arrays is on this
     // stream, too.
-    unsafe { launch_bytes(function, device.queue.stream().handle(), shape, &written.argument) }?;
+    unsafe { launch_bytes(function, device.queue.stream().handle(), shape, argument) }?;
     device.queue.submitted(&load, beginning)
 }
 
@@ -152,7 +156,7 @@ pub(super) unsafe fn run_once(
     let function = device.modules.generated(&written.text, emit::NAME)?;
     let bytes = addresses.len().saturating_mul(8 * kernel.len());
     // SAFETY: as the caller says.
-    unsafe { put(device, (name, bytes), &function, &written) }
+    unsafe { put(device, (name, bytes), &function, (written.blocks, written.threads), &written.argument) }
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ impl Emitter<'_> {
                 indices.push(self.code.of(Kind::Long, "rem.u64", &[&rest, &extent]));
                 rest = self.code.of(Kind::Long, "div.u64", &[&rest, &extent]);
             }
-            return Place { indices, offsets: Some(vec![0; rank]) };
+            return Place { indices, offsets: Some(vec![0; rank]), at: None };
         }
         let [columns, rows] = self.shape.threads;
         let own = [columns, rows * self.shape.rows];
@@ -69,7 +69,7 @@ impl Emitter<'_> {
             }
             indices.push(index);
         }
-        Place { indices, offsets: Some(vec![0; rank]) }
+        Place { indices, offsets: Some(vec![0; rank]), at: None }
     }
 
     fn leave_if(&mut self, comparison: &str, a: &str, b: &str, label: &str) {
@@ -117,7 +117,7 @@ impl Emitter<'_> {
 
     /// Code for each element of a thread, at places that may lie anywhere. Behind the last it goes to `end`.
     pub(super) fn each_row(&mut self, own: &Place, end: &str, mut each: impl FnMut(&mut Self, &Place)) {
-        let mut place = Place { indices: own.indices.clone(), offsets: None };
+        let mut place = Place { indices: own.indices.clone(), offsets: None, at: None };
         if self.shape.rows == 1 {
             self.code.scope();
             each(self, &place);

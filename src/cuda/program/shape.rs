@@ -1,6 +1,7 @@
 //! How elements fall to threads, and how places are written.
 
 use super::code::Register;
+use super::walk::At;
 
 /// The threads of a block along the first dimension, and along the second.
 const THREADS: [usize; 2] = [32, 4];
@@ -55,6 +56,8 @@ pub(super) struct Place {
     pub(super) indices: Vec<Register>,
     /// What is added to each, where that is inside the array without a question.
     pub(super) offsets: Option<Vec<i64>>,
+    /// In a walk: the place there, and nothing else.
+    pub(super) at: Option<At>,
 }
 
 impl Place {
@@ -68,7 +71,10 @@ impl Place {
 
     /// What it is known by.
     pub(super) fn name(&self) -> String {
-        format!("{:?} {:?}", self.indices, self.offsets)
+        match self.at {
+            Some(at) => format!("{at:?}"),
+            None => format!("{:?} {:?}", self.indices, self.offsets),
+        }
     }
 
     /// The element of a thread so many rows on.

@@ -51,3 +51,24 @@ fn a_reaction_is_one_kernel_whatever_its_size() {
     assert_eq!(one.text, other.text);
     assert_ne!(one.argument, other.argument);
 }
+
+#[test]
+fn dump() {
+    use super::walk::Walkable;
+    use crate::stencil::program::{Feed, Gait, Kernel, Recurrence};
+    for (name, size) in [("w", [1000, 1000, 1])] {
+        let (program, outputs) = reaction(size);
+        let kernel = Kernel::whole(&program, &outputs, super::LIMITS).expect("one kernel");
+        let feeds = kernel.inputs.iter().map(|value| Feed::Output(value.0)).collect();
+        let what = Recurrence { kernel, feeds, numbers: 0 };
+        let walkable = Walkable::new(&what).expect("a walk");
+        for (levels, elements) in [(1, 1), (1, 2), (2, 1), (2, 2), (3, 2), (4, 2), (6, 2), (2, 4)] {
+            let gait = Gait { levels, elements, lines: 1, columns: 0 };
+            let begun = std::time::Instant::now();
+            let written = walkable.can(gait).then(|| walkable.write(gait)).flatten();
+            eprintln!("{gait:?}: {:?} us", begun.elapsed().as_micros());
+            let Some(written) = written else { continue };
+            std::fs::write(format!("/tmp/walk/{name}-{levels}-{elements}.ptx"), written.text).unwrap();
+        }
+    }
+}

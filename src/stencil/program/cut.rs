@@ -156,24 +156,55 @@ impl Plan {
 
     /// A program that is run for these results.
     pub fn new(program: &Program, outputs: &[Value], limits: Limits) -> Plan {
-        let mut cutter = Cutter {
-            program,
-            limits,
-            made: Vec::new(),
-            costs: Vec::new(),
-            groups: Vec::new(),
-            singles: Vec::new(),
-            scalars: Vec::new(),
-        };
-        let needed = program.needed(outputs);
-        for (at, node) in program.nodes().iter().enumerate() {
-            let made = if needed[at] { cutter.place(Value(at), node) } else { Made::Memory(0) };
-            let cost = cutter.cost(node, made);
-            cutter.made.push(made);
-            cutter.costs.push(cost);
-        }
+        let mut cutter = Cutter::new(program, limits);
+        cutter.place_all(outputs);
         outputs.iter().for_each(|&value| cutter.store(value));
         cutter.stages()
+    }
+}
+
+impl<'p> Cutter<'p> {
+    fn new(program: &'p Program, limits: Limits) -> Cutter<'p> {
+        let (made, costs, groups) = (Vec::new(), Vec::new(), Vec::new());
+        Cutter { program, limits, made, costs, groups, singles: Vec::new(), scalars: Vec::new() }
+    }
+
+    /// Decides where everything is made that these results need.
+    fn place_all(&mut self, outputs: &[Value]) {
+        let needed = self.program.needed(outputs);
+        for (at, node) in self.program.nodes().iter().enumerate() {
+            let made = if needed[at] { self.place(Value(at), node) } else { Made::Memory(0) };
+            let cost = self.cost(node, made);
+            self.made.push(made);
+            self.costs.push(cost);
+        }
+    }
+}
+
+impl Kernel {
+    /// The one kernel that computes all of these results, whose filters may read what it computes; `None` where a program
+    /// is more than that. Results are as long as the kernel, or of one element; inputs may be among them.
+    pub fn whole(program: &Program, outputs: &[Value], limits: Limits) -> Option<Kernel> {
+        let mut cutter = Cutter::new(program, Limits { again: usize::MAX, ..limits });
+        cutter.place_all(outputs);
+        let in_group = |value: &Value| match cutter.made[value.0] {
+            Made::Group(group) => Some(group),
+            _ => None,
+        };
+        let group = outputs.iter().find_map(in_group)?;
+        let len = cutter.groups[group].len;
+        let is_here = |value: &Value| match cutter.made[value.0] {
+            Made::Group(own) => own == group,
+            Made::Memory(level) => level == 0 && [1, len].contains(&program.node(*value).len),
+            Made::Anywhere(level) => level == 0,
+        };
+        let needed = program.needed(outputs);
+        // Groups are begun where something does not fit into one that is there.
+        if !(outputs.iter().all(is_here) && (0..needed.len()).all(|at| !needed[at] || is_here(&Value(at)))) {
+            return None;
+        }
+        cutter.groups[group].outputs = outputs.to_vec();
+        Some(Builder::new(&cutter, group).kernel())
     }
 }
 

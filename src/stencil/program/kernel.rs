@@ -12,6 +12,13 @@ pub struct View {
     pub steps: Vec<isize>,
 }
 
+impl View {
+    /// Returns true where all elements of the domain see the same one.
+    pub fn is_one(&self) -> bool {
+        self.steps.iter().all(|&step| step == 0)
+    }
+}
+
 /// One dimension of a filter's window.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis {
@@ -51,6 +58,18 @@ pub enum Step {
     Filter(usize, [Axis; 3], Chain),
 }
 
+impl Step {
+    /// The parts that it reads.
+    pub fn operands(&self) -> Vec<usize> {
+        match self {
+            Step::Load(..) | Step::Number(_) => Vec::new(),
+            Step::Each(_, of) | Step::Convert(of) | Step::Filter(of, ..) => vec![*of],
+            Step::Pair(_, of) => of.to_vec(),
+            Step::MultiplyAdd(of) => of.to_vec(),
+        }
+    }
+}
+
 /// A step, and whether what it gives is in single.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -71,6 +90,43 @@ pub struct Kernel {
     pub inputs: Vec<Value>,
     /// The arrays that are written, each with its part. They are none of those that are read.
     pub outputs: Vec<(Value, usize)>,
+}
+
+/// What an input of a kernel is in the next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feed {
+    /// The same array.
+    Constant,
+    /// What this output was, all elements of the domain.
+    Output(usize),
+    /// What this output of one element was.
+    Scalar(usize),
+    /// One number of those that each step has.
+    Number(usize),
+}
+
+/// How several steps are taken in one launch, by warps that walk through an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Gait {
+    /// The steps.
+    pub levels: usize,
+    /// The elements of a thread along the first dimension.
+    pub elements: usize,
+    /// The lines of them, in volumes.
+    pub lines: usize,
+    /// The columns of a warp; 0 for as many as keep the device busy.
+    pub columns: usize,
+}
+
+/// A kernel that is run step after step.
+#[derive(Debug, Clone)]
+pub struct Recurrence {
+    /// One step. All its outputs are inputs of the next.
+    pub kernel: Kernel,
+    /// Of each input, what it is in the next step.
+    pub feeds: Vec<Feed>,
+    /// The numbers that each step has.
+    pub numbers: usize,
 }
 
 impl Kernel {
@@ -100,6 +156,14 @@ impl Kernel {
         });
         let parts = steps.into_iter().chain([Step::Pair(op, [0, 1])]).map(|step| Part { step, single }).collect();
         Kernel { domain: expansion.size()[..rank].to_vec(), parts, inputs, outputs: vec![(Value(2), 2)] }
+    }
+
+    /// The windows of its filters.
+    pub fn filters(&self) -> impl Iterator<Item = &[Axis; 3]> {
+        self.parts.iter().filter_map(|part| match &part.step {
+            Step::Filter(_, axes, _) => Some(axes),
+            _ => None,
+        })
     }
 
     /// The elements of each output.

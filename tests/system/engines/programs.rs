@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
+use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
     Reference, Section, Shift, Sides, Stencil, Taps, Unary,
@@ -40,23 +40,23 @@ impl Dice {
         ((self.0 >> 33) as usize) % sides
     }
 
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.of(of.len())]
     }
 
     /// An operation, now and then an elementary function.
-    fn unary(&mut self) -> Unary {
+    pub fn unary(&mut self) -> Unary {
         let functions = self.of(4) == 0;
         *self.pick(if functions { &Unary::FUNCTIONS[..] } else { &UNARY[..] })
     }
 
     /// An operation of two, now and then an elementary function.
-    fn binary(&mut self) -> Binary {
+    pub fn binary(&mut self) -> Binary {
         let functions = self.of(8) == 0;
         *self.pick(if functions { &Binary::FUNCTIONS[..] } else { &BINARY[..] })
     }
 
-    fn number(&mut self) -> f64 {
+    pub fn number(&mut self) -> f64 {
         const NUMBERS: [f64; 12] = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, -3.25, 0.1, 1e-300, 1e300, f64::INFINITY, f64::NAN];
         let number = NUMBERS[self.of(12)];
         if self.of(3) == 0 { number } else { self.of(2000) as f64 / 500.0 - 2.0 }
@@ -262,11 +262,11 @@ fn shift(dice: &mut Dice, dims: [usize; 3]) -> Shift {
 }
 
 /// A number that both classes have.
-fn of_class(number: f64, single: bool) -> f64 {
+pub fn of_class(number: f64, single: bool) -> f64 {
     if single { f64::from(number as f32) } else { number }
 }
 
-fn narrow(ends: Ends<f64>) -> Ends<f32> {
+pub fn narrow(ends: Ends<f64>) -> Ends<f32> {
     let narrow = |end| match end {
         Boundary::Constant(value) => Boundary::Constant(value as f32),
         Boundary::Replicate => Boundary::Replicate,
@@ -322,13 +322,13 @@ fn bits_of(engine: &AnyEngine, numbers: &Numbers) -> Result<Vec<u64>, String> {
     })
 }
 
-/// Two steps of a program on an engine, from states and others that depend on a seed.
-fn run(
+/// Steps of a program on an engine, from states and others that depend on a seed; and how many were taken at once.
+pub fn run(
     engine: &AnyEngine,
     make: &dyn Fn() -> (Program, Vec<Value>),
     inputs: &[(bool, usize)],
-    seed: u64,
-) -> Result<Vec<Vec<u64>>, String> {
+    (seed, steps, gait): (u64, usize, Option<Gait>),
+) -> Result<(Vec<Vec<u64>>, usize), String> {
     let told = |error: stencil_mex::stencil::Error| error.to_string();
     let (program, outputs) = make();
     let inputs = inputs.iter().zip(seed..).map(|(&(single, len), seed)| numbers(engine, single, len, seed));
@@ -338,9 +338,10 @@ fn run(
     let known = (0..outputs.len()).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
     let shape = Shape { states: outputs.len(), records: 0, until: false };
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
-    let run = Run { steps: 2, before: 0, total: 2, every: 0, check: 1, values: None };
+    let run = Run { steps, before: 0, total: steps, every: 0, check: 1, values: None, gait };
     let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
-    ran.states.iter().map(|result| bits_of(engine, result)).collect()
+    let states = ran.states.iter().map(|result| bits_of(engine, result)).collect::<Result<_, _>>()?;
+    Ok((states, ran.at_once))
 }
 
 /// An engine against the reference.
@@ -351,9 +352,15 @@ fn check(
     inputs: &[(bool, usize)],
     seed: u64,
 ) -> Outcome {
-    let found = run(engine, make, inputs, seed).map_err(|error| format!("{what}: {error}"))?;
-    let right = run(&Reference, make, inputs, seed)?;
-    for (number, (found, right)) in found.iter().zip(&right).enumerate() {
+    let of = (seed, 2, None);
+    let (found, _) = run(engine, make, inputs, of).map_err(|error| format!("{what}: {error}"))?;
+    let (right, _) = run(&Reference, make, inputs, of)?;
+    alike(what, make, &found, &right)
+}
+
+/// Results against the right ones.
+pub fn alike(what: &str, make: &dyn Fn() -> (Program, Vec<Value>), found: &[Vec<u64>], right: &[Vec<u64>]) -> Outcome {
+    for (number, (found, right)) in found.iter().zip(right).enumerate() {
         if let Some(at) = (0..right.len()).find(|&at| found[at] != right[at]) {
             let (program, _) = make();
             let nodes: Vec<_> =

@@ -1,0 +1,493 @@
+//! The levels of a walk: what is computed of each column, and of which columns.
+
+use super::{At, LANES, Walk};
+use crate::cuda::program::code::{Kind, Register, literal};
+use crate::cuda::program::emitter::Emitter;
+use crate::stencil::Boundary;
+use crate::stencil::program::{Axis, Feed, Step};
+
+/// A sample's way from its element along a dimension, and what is beyond that end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub(super) offset: i64,
+    end: Boundary<f64>,
+}
+
+impl Way {
+    pub(super) const NONE: Way = Way { offset: 0, end: Boundary::Circular };
+
+    /// Where inside the array the sample is that stands for one `beyond` elements outside, at `offset` from an element:
+    /// 1 for the first one outside. `None` where a constant does, or all is inside.
+    fn inside(self, offset: i64, beyond: i64) -> Option<i64> {
+        let back = match self.end {
+            Boundary::Replicate => beyond,
+            Boundary::Symmetric => 2 * beyond - 1,
+            Boundary::Mirror => 2 * beyond,
+            Boundary::Constant(_) | Boundary::Circular => return None,
+        };
+        Some(if self.offset < 0 { offset + back } else { offset - back })
+    }
+}
+
+impl Emitter<'_> {
+    /// One copy of the walk.
+    pub(super) fn copy_of_walk(&mut self, halos: [usize; 2]) {
+        let before = self.code.take();
+        let walks = self.walk().route.along.is_some();
+        let fed = self.fed();
+        let first = self.walk().first.clone();
+        let mut begin = Vec::new();
+        // The first columns are there before the loop; in it the next one is loaded while the latest is worked on.
+        for &(part, _) in &fed {
+            let kind = Kind::of_numbers(self.kernel.parts[part].single);
+            for line in self.lines_of(0, part) {
+                let own: Vec<Register> = self.ahead(|emitter| emitter.load_part(part, (line, &first)));
+                for (element, loaded) in own.into_iter().enumerate() {
+                    let register = if walks { self.code.register(kind) } else { loaded.clone() };
+                    begin.push((kind, register.clone(), loaded));
+                    self.walk_mut().kept.insert((0, part, 0, line, element), register);
+                }
+            }
+        }
+        self.code.scope();
+        let mut next = Vec::new();
+        if walks {
+            let column = self.walk().column.clone();
+            let behind = self.code.of(Kind::Word, "add.s32", &[&column, "1"]);
+            for &(part, _) in &fed {
+                for line in self.lines_of(0, part) {
+                    next.push((part, line, self.load_part(part, (line, &behind))));
+                }
+            }
+        }
+        for level in 0..self.walk().gait.levels {
+            self.level(level);
+        }
+        self.store_columns(halos);
+        if walks {
+            self.advance(&next);
+        }
+        self.code.leave();
+        let body = self.code.take();
+        let ahead = self.code.take_ahead();
+        self.code.put(&before);
+        self.code.put(&ahead);
+        if !walks {
+            self.code.put(&body);
+            return;
+        }
+        for (kind, to, from) in begin {
+            self.code.line(&format!("mov.{} {to}, {from}", kind.number()));
+        }
+        let past = self.walk().kept.iter().filter(|(kept, _)| kept.2 > 0);
+        let chains = self.walk().chains.iter().map(|(kept, [register, _])| (kept.1, register.clone()));
+        let past: Vec<_> = past.map(|(kept, register)| (kept.1, register.clone())).chain(chains).collect();
+        for (part, register) in past {
+            let kind = Kind::of_numbers(self.kernel.parts[part].single);
+            self.code.line(&format!("mov.{} {register}, {}", kind.number(), literal(kind, 0.0)));
+        }
+        let again = self.code.label();
+        self.code.place(&again);
+        self.code.put(&body);
+        let column = self.walk().column.clone();
+        let stop = self.code.recall("stop").expect("it was found at the beginning");
+        let more = self.code.register(Kind::Predicate);
+        self.code.line(&format!("setp.lt.s32 {more}, {column}, {stop}"));
+        self.code.line(&format!("@{more} bra {again}"));
+    }
+
+    /// The parts that load what a step before has computed, with the output that it was.
+    fn fed(&self) -> Vec<(usize, usize)> {
+        let walk = self.walk();
+        let of = |(part, of): (usize, &crate::stencil::program::Part)| match &of.step {
+            Step::Load(input, _) if !walk.route.uniform[part] => match walk.what.feeds[*input] {
+                Feed::Output(output) => Some((part, output)),
+                _ => None,
+            },
+            _ => None,
+        };
+        self.kernel.parts.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// What a part loads of a column.
+    fn load_part(&mut self, part: usize, at: (i64, &str)) -> Vec<Register> {
+        let kernel = self.kernel;
+        let Step::Load(input, view) = &kernel.parts[part].step else { unreachable!("it is loaded") };
+        let kind = Kind::of_numbers(kernel.parts[part].single);
+        self.load_column(*input, (&format!("view {part}"), view), at, kind)
+    }
+
+    /// The lines in which a part is computed, in a level. Those of a state that are asked for in one column alone are loaded
+    /// then.
+    fn lines_of(&self, level: usize, part: usize) -> std::ops::Range<i64> {
+        let Walk { route, gait, .. } = self.walk();
+        let beyond = |side: usize| ((gait.levels - level) * route.lines[side]) as i64;
+        let [low, high] = route.lines_of[part].map(|reach| reach as i64);
+        let own = gait.lines as i64;
+        if level == 0 && self.is_late(part) {
+            return 0..own;
+        }
+        low - beyond(0)..own + beyond(1) - high
+    }
+
+    /// Returns true for a state whose lines beside a lane's own stay in memory until they are asked for.
+    fn is_late(&self, part: usize) -> bool {
+        let Walk { route, gait, .. } = self.walk();
+        gait.levels == 1 && route.once[part] && matches!(self.kernel.parts[part].step, Step::Load(..))
+    }
+
+    /// Computes what is kept of a level's latest column, and what the next level is handed.
+    fn level(&mut self, level: usize) {
+        let kernel = self.kernel;
+        let Walk { gait, route, .. } = self.walk();
+        let (elements, levels, lag) = (gait.elements, gait.levels, route.lag);
+        let fed = self.fed();
+        let is_fed = |part: usize| fed.iter().any(|&(own, _)| own == part);
+        for part in 0..kernel.parts.len() {
+            let route = &self.walk().route;
+            if !route.kept[part] || route.uniform[part] || is_fed(part) {
+                continue;
+            }
+            let lag = route.lags[part];
+            for line in self.lines_of(level, part) {
+                for element in 0..elements {
+                    let value = self.computed(part, At { level, element, line, lag });
+                    self.walk_mut().kept.insert((level, part, 0, line, element), value);
+                }
+            }
+        }
+        if level + 1 == levels {
+            return;
+        }
+        for &(part, output) in &fed {
+            let of = kernel.outputs[output].1;
+            for line in self.lines_of(level + 1, part) {
+                for element in 0..elements {
+                    let value = self.value(of, &self.there(At { level, element, line, lag }));
+                    self.walk_mut().kept.insert((level + 1, part, 0, line, element), value);
+                }
+            }
+        }
+    }
+
+    fn store_columns(&mut self, halos: [usize; 2]) {
+        let kernel = self.kernel;
+        let route = &self.walk().route;
+        let (levels, lag, walks) = (self.walk().gait.levels, route.lag, route.along.is_some());
+        let column = self.column_at(levels - 1, lag);
+        let own = walks.then(|| {
+            let own = self.code.recall("own").expect("it was found at the beginning");
+            self.code.of(Kind::Predicate, "setp.ge.s32", &[&column, &own])
+        });
+        for (output, &(_, part)) in kernel.outputs.iter().enumerate() {
+            if self.walk().what.feeds.contains(&Feed::Scalar(output)) {
+                self.store_one(output, part);
+            } else {
+                for line in 0..self.walk().gait.lines as i64 {
+                    self.store_column((output, line), halos, own.as_deref());
+                }
+            }
+        }
+    }
+
+    /// Stores one number: the first lane of all does.
+    fn store_one(&mut self, output: usize, part: usize) {
+        let kind = Kind::of_numbers(self.kernel.parts[part].single);
+        let level = self.walk().gait.levels - 1;
+        let array = self.kernel.inputs.len() + output;
+        self.ahead(|emitter| {
+            let value = emitter.value(part, &emitter.there(At { level, element: 0, line: 0, lag: 0 }));
+            let address = emitter.address(array);
+            let mut all = emitter.code.recall("lane").expect("it was found at the beginning");
+            for part in ["%ctaid.x", "%tid.y"] {
+                let own = emitter.code.of(Kind::Word, "mov.u32", &[part]);
+                all = emitter.code.of(Kind::Word, "or.b32", &[&all, &own]);
+            }
+            let is_first = emitter.code.of(Kind::Predicate, "setp.eq.u32", &[&all, "0"]);
+            emitter.code.line(&format!("@{is_first} st.global.{} [{address}+0], {value}", kind.number()));
+        });
+    }
+
+    /// Makes each column one older.
+    fn advance(&mut self, next: &[(usize, i64, Vec<Register>)]) {
+        let kept = &self.walk().kept;
+        let mut moves = Vec::new();
+        for (&(level, part, age, line, element), to) in kept.iter().rev().filter(|(kept, _)| kept.2 > 0) {
+            moves.push((part, to.clone(), kept[&(level, part, age - 1, line, element)].clone()));
+        }
+        for (part, line, loaded) in next {
+            for (element, from) in loaded.iter().enumerate() {
+                moves.push((*part, kept[&(0, *part, 0, *line, element)].clone(), from.clone()));
+            }
+        }
+        for (part, to, from) in moves {
+            let kind = Kind::of_numbers(self.kernel.parts[part].single);
+            self.code.line(&format!("mov.{} {to}, {from}", kind.number()));
+        }
+        self.lengthen();
+        let column = self.walk().column.clone();
+        self.code.line(&format!("add.s32 {column}, {column}, 1"));
+    }
+
+    /// What a part gives in a walk, where it is no operation on what others give at the same place.
+    pub(in crate::cuda::program) fn walked(&mut self, part: usize, at: At) -> Option<Register> {
+        let kernel = self.kernel;
+        let route = &self.walk().route;
+        let (uniform, kept, lag) = (route.uniform[part], route.kept[part], route.lags[part]);
+        if uniform {
+            let one = At { element: 0, line: 0, lag: 0, ..at };
+            if at != one {
+                return Some(self.ahead(|emitter| emitter.value(part, &emitter.there(one))));
+            }
+        } else if kept {
+            return Some(self.kept(part, (at.lag - lag) as i64, at));
+        }
+        let Step::Load(input, view) = &kernel.parts[part].step else { return None };
+        let kind = Kind::of_numbers(kernel.parts[part].single);
+        if uniform {
+            if let (Feed::Scalar(output), true) = (self.walk().what.feeds[*input], at.level > 0) {
+                let of = kernel.outputs[output].1;
+                return Some(self.value(of, &self.there(At { level: at.level - 1, ..at })));
+            }
+            let bytes = if kind == Kind::Single { 4 } else { 8 };
+            let (address, beyond) = self.address_of_one(*input, view, at.level, bytes);
+            let name = format!("ld.global.nc.{}", kind.number());
+            return Some(self.code.of(kind, &name, &[&format!("[{address}+{beyond}]")]));
+        }
+        let column = self.column_at(at.level, at.lag);
+        Some(self.load_part(part, (at.line, &column)).swap_remove(at.element))
+    }
+
+    /// An element of a part that is kept, so many columns ago.
+    fn kept(&mut self, part: usize, age: i64, at: At) -> Register {
+        if self.walk().route.uniform[part] {
+            let one = At { element: 0, line: 0, lag: 0, ..at };
+            return self.ahead(|emitter| emitter.value(part, &emitter.there(one)));
+        }
+        assert!(age >= 0, "a column that has not come");
+        let At { level, element, line, .. } = at;
+        if level == 0 && self.is_late(part) && !self.lines_of(0, part).contains(&line) {
+            let column = self.column_at(0, self.walk().route.lags[part] + age as usize);
+            return self.load_part(part, (line, &column)).swap_remove(element);
+        }
+        // Those between it and the latest pass it on.
+        for age in 1..=age as usize {
+            let key = (level, part, age, line, element);
+            if !self.walk().kept.contains_key(&key) {
+                let register = self.code.register(Kind::of_numbers(self.kernel.parts[part].single));
+                self.walk_mut().kept.insert(key, register);
+            }
+        }
+        self.walk().kept[&(level, part, age as usize, line, element)].clone()
+    }
+
+    /// The sample under an entry of a filter's window.
+    pub(in crate::cuda::program) fn walked_sample(
+        &mut self,
+        (part, of): (usize, usize),
+        axes: &[Axis; 3],
+        entry: [usize; 3],
+        at: At,
+    ) -> Register {
+        let kind = Kind::of_numbers(self.kernel.parts[of].single);
+        let edges = self.walk().edges;
+        let mut ways = [Way::NONE; 3];
+        // The constants that may stand for the sample, and when: that of the last dimension counts.
+        let mut constants: Vec<(Register, Register)> = Vec::new();
+        let mut always = None;
+        for (d, axis) in axes.iter().enumerate().rev() {
+            let offset = entry[d] as i64 - axis.before as i64;
+            if offset == 0 {
+                continue;
+            }
+            let end = axis.ends.both()[usize::from(offset > 0)];
+            let way = Way { offset, end };
+            let mut when = None;
+            if let Some(dim) = axis.dim {
+                ways[self.direction(dim)] = way;
+                if edges && matches!(end, Boundary::Constant(_)) {
+                    when = Some(self.is_outside(dim, way, at));
+                }
+            }
+            let Boundary::Constant(constant) = end else { continue };
+            if axis.dim.is_some() && !edges {
+                continue;
+            }
+            let constant = self.number(&format!("constant {part} {d} {}", offset > 0), kind, constant);
+            match when {
+                Some(when) => constants.push((when, constant)),
+                // Of a single element, whatever is beside it lies outside.
+                None => {
+                    always = Some(constant);
+                    break;
+                }
+            }
+        }
+        let mut value = always.unwrap_or_else(|| self.beside(of, ways, at));
+        for (when, constant) in constants.into_iter().rev() {
+            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&constant, &value, &when]);
+        }
+        value
+    }
+
+    /// Along rows, lines or columns: 0, 1, 2.
+    pub(super) fn direction(&self, dim: usize) -> usize {
+        match dim {
+            0 => 0,
+            dim if Some(dim) == self.walk().route.beside => 1,
+            _ => 2,
+        }
+    }
+
+    /// The condition under which a sample lies outside the array.
+    fn is_outside(&mut self, dim: usize, way: Way, at: At) -> Register {
+        let (index, own) = match self.direction(dim) {
+            0 => (self.walk().row.clone(), at.element as i64),
+            1 => (self.walk().line.clone(), at.line),
+            _ => (self.column_at(at.level, at.lag), 0),
+        };
+        let extent = self.extent_of(dim);
+        let there = self.code.of(Kind::Word, "add.s32", &[&index, &(own + way.offset).to_string()]);
+        match way.offset < 0 {
+            true => self.code.of(Kind::Predicate, "setp.lt.s32", &[&there, "0"]),
+            false => self.code.of(Kind::Predicate, "setp.ge.s32", &[&there, &extent]),
+        }
+    }
+
+    /// What a part gives at another row, another line and another column.
+    pub(super) fn beside(&mut self, of: usize, [rows, lines, columns]: [Way; 3], at: At) -> Register {
+        let elements = self.walk().gait.elements;
+        let index = self.walk().row.clone();
+        let position = at.element as i64 + rows.offset;
+        self.with_ghosts(of, rows, (position, elements), (0, &index), &mut |emitter, position| {
+            emitter.across(of, [lines, columns], position, at)
+        })
+    }
+
+    /// What a part gives at a position from the first one of a block of `size`, along a dimension where blocks begin at a
+    /// multiple of that; `index` is where this one does. Where it lies outside, it is what `get` gives of another position.
+    fn with_ghosts(
+        &mut self,
+        of: usize,
+        way: Way,
+        (position, size): (i64, usize),
+        (dim, index): (usize, &str),
+        get: &mut dyn FnMut(&mut Self, i64) -> Register,
+    ) -> Register {
+        let mut value = get(self, position);
+        if !self.walk().edges || way.offset == 0 {
+            return value;
+        }
+        let kind = Kind::of_numbers(self.kernel.parts[of].single);
+        let size = size as i64;
+        // Where the last element lies in its block; the text of the kernel depends on that.
+        let last = (self.kernel.domain[dim] as i64 - 1) % size;
+        for blocks in 0.. {
+            // The block that begins so many behind the first, or ends so many ahead of the last.
+            let beyond = match way.offset < 0 {
+                true => -position - blocks * size,
+                false => position - last - blocks * size,
+            };
+            let Some(inside) = (beyond > 0).then(|| way.inside(position, beyond)).flatten() else { break };
+            // No element inside has a sample so far outside.
+            if beyond > way.offset.abs() {
+                continue;
+            }
+            let begins = match way.offset < 0 {
+                true => (blocks * size).to_string(),
+                false => {
+                    let extent = self.extent_of(dim);
+                    self.code.of(Kind::Word, "sub.s32", &[&extent, &(last + 1 + blocks * size).to_string()])
+                }
+            };
+            let is_there = self.code.of(Kind::Predicate, "setp.eq.s32", &[index, &begins]);
+            let other = get(self, inside);
+            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&other, &value, &is_there]);
+        }
+        value
+    }
+
+    /// What a part gives at another line and column, at a position from the lane's first element on, which may be another
+    /// lane's.
+    fn across(&mut self, of: usize, [lines, columns]: [Way; 2], position: i64, at: At) -> Register {
+        let Walk { gait, line, route, .. } = self.walk();
+        let (elements, size, index) = (gait.elements as i64, gait.lines, line.clone());
+        let dim = route.beside.unwrap_or(0);
+        let (lanes, element) = (position.div_euclid(elements), position.rem_euclid(elements));
+        let at = At { element: element as usize, ..at };
+        let own = self.with_ghosts(of, lines, (at.line + lines.offset, size), (dim, &index), &mut |emitter, line| {
+            emitter.at_column(of, columns, At { line, ..at })
+        });
+        if lanes == 0 || self.walk().route.uniform[of] { own } else { self.shuffled(of, &own, lanes) }
+    }
+
+    /// A register of the lane so many further on. Beyond the strip it is anything.
+    fn shuffled(&mut self, of: usize, register: &str, lanes: i64) -> Register {
+        let single = self.kernel.parts[of].single;
+        let key = format!("shuffle {register} {lanes}");
+        if let Some(known) = self.code.recall(&key) {
+            return known;
+        }
+        let lanes = lanes.clamp(1 - LANES as i64, LANES as i64 - 1);
+        let (name, clamp) = if lanes < 0 { ("up", "0") } else { ("down", "31") };
+        let name = format!("shfl.sync.{name}.b32");
+        let distance = lanes.unsigned_abs().to_string();
+        let result = if single {
+            self.code.of(Kind::Single, &name, &[register, &distance, clamp, "-1"])
+        } else {
+            let words = [Kind::Word; 2].map(|kind| self.code.register(kind));
+            self.code.line(&format!("mov.b64 {{{}, {}}}, {register}", words[0], words[1]));
+            let words = words.map(|word| self.code.of(Kind::Word, &name, &[&word, &distance, clamp, "-1"]));
+            let result = self.code.register(Kind::Double);
+            self.code.line(&format!("mov.b64 {result}, {{{}, {}}}", words[0], words[1]));
+            result
+        };
+        self.code.remember(key, &result);
+        result
+    }
+
+    /// What a part gives of an element of the lane at another column.
+    fn at_column(&mut self, of: usize, columns: Way, at: At) -> Register {
+        let kind = Kind::of_numbers(self.kernel.parts[of].single);
+        let newest = at.lag as i64 - self.walk().route.lags[of] as i64;
+        let mut value = self.kept(of, newest - columns.offset, at);
+        if !self.walk().edges || columns.offset == 0 || self.walk().route.uniform[of] {
+            return value;
+        }
+        let key = format!("column {of} {at:?} {columns:?}");
+        if let Some(known) = self.code.recall(&key) {
+            return known;
+        }
+        // The columns from which the sample lies outside, one by one.
+        for from_end in 0..columns.offset.abs() {
+            let beyond = columns.offset.abs() - from_end;
+            let Some(inside) = columns.inside(columns.offset, beyond) else { break };
+            let own = self.column_at(at.level, at.lag);
+            let end = match columns.offset < 0 {
+                true => from_end.to_string(),
+                false => {
+                    let along = self.walk().route.along.expect("there are columns");
+                    let columns = self.extent_of(along);
+                    self.code.of(Kind::Word, "sub.s32", &[&columns, &(from_end + 1).to_string()])
+                }
+            };
+            let is_there = self.code.of(Kind::Predicate, "setp.eq.s32", &[&own, &end]);
+            let other = self.kept(of, newest - inside, at);
+            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&other, &value, &is_there]);
+        }
+        self.code.remember(key, &value);
+        value
+    }
+
+    /// What a part that is kept gives where it is computed.
+    fn computed(&mut self, part: usize, at: At) -> Register {
+        if let Step::Load(..) = self.kernel.parts[part].step {
+            let column = self.column_at(at.level, at.lag);
+            return self.load_part(part, (at.line, &column)).swap_remove(at.element);
+        }
+        match self.walk().route.open[part] && !self.walk().edges {
+            true => self.chained(part, at),
+            false => self.operation(part, &self.there(at)),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Kernels of several steps: warps that walk through an array.
+//!
+//! # Rationale
+//! A warp owns a strip along the first dimension, of some elements a lane, and walks along another dimension, column after
+//! column. Of what filters read it keeps the latest columns in registers; neighbours along the strip come by shuffles. Each
+//! level is a step, and hands its columns to the next level: so an array is read and written once for all levels. A strip
+//! loses at either end what the levels reach, and a part of the columns begins that much earlier.
+//!
+//! Two copies of the walk are written. One is for warps that meet no end of the array, the other one makes ghost values of
+//! the elements in registers.
+
+mod chains;
+mod columns;
+mod levels;
+mod route;
+
+use std::collections::BTreeMap;
+
+use super::code::{Kind, Register};
+use super::emit;
+use super::emitter::Emitter;
+use super::shape::Place;
+use crate::stencil::program::{Gait, Recurrence};
+use route::Route;
+
+/// The lanes of a warp.
+const LANES: usize = 32;
+
+/// The warps of a block.
+const WARPS: usize = 4;
+
+/// The bytes that a lane loads or stores at once.
+const WIDE: usize = 16;
+
+/// The words of a thread that may hold columns; the others are for what is computed.
+const MOST_WORDS: usize = 200;
+
+/// A place in a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct At {
+    /// The step, from 0.
+    pub(super) level: usize,
+    /// The element of the lane, and its line, counted from the first one that is the lane's own.
+    pub(super) element: usize,
+    pub(super) line: i64,
+    /// How many columns lie between it and the latest one of its level.
+    pub(super) lag: usize,
+}
+
+/// What is kept of a column: its level, its part, its age, its line and its element.
+type Kept = (usize, usize, usize, i64, usize);
+
+/// A walk that is being written.
+pub(super) struct Walk<'k> {
+    what: &'k Recurrence,
+    route: Route,
+    gait: Gait,
+    /// Whether the copy is for warps that meet an end of the array.
+    edges: bool,
+    /// How many scopes of names there are around the loop.
+    scopes: usize,
+    /// The column that has come last, and the first one.
+    column: Register,
+    first: Register,
+    /// The index of a lane's first element, and of its first line.
+    row: Register,
+    line: Register,
+    /// What is kept of a column, by its age: 0 for the latest one.
+    kept: BTreeMap<Kept, Register>,
+    /// Chains that have had some columns, in the place of an age, and what they are when the latest has come.
+    chains: BTreeMap<Kept, [Register; 2]>,
+}
+
+/// A walk, written.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) argument: Vec<u8>,
+    /// The strips, as many as all arrays have together, and the columns.
+    pub(super) strips: usize,
+    pub(super) columns: usize,
+    /// Where the argument says how many columns a warp has, and how many parts that makes.
+    length_at: usize,
+    parts_at: usize,
+}
+
+impl Written {
+    /// The threads of a block.
+    pub(super) const THREADS: [usize; 2] = [LANES, WARPS];
+
+    /// Has each warp walk along so many columns; the answer is the number of blocks.
+    pub(super) fn set_length(&mut self, length: usize) -> usize {
+        let length = length.clamp(1, self.columns);
+        let parts = self.columns.div_ceil(length);
+        for (at, value) in [(self.length_at, length), (self.parts_at, parts)] {
+            self.argument[at..at + 8].copy_from_slice(&(value as i64).to_le_bytes());
+        }
+        (self.strips * parts).div_ceil(WARPS)
+    }
+}
+
+/// The way of a recurrence that warps can walk, and how many elements the halos of a level take.
+pub(super) struct Walkable<'k> {
+    what: &'k Recurrence,
+    route: Route,
+}
+
+impl<'k> Walkable<'k> {
+    pub(super) fn new(what: &'k Recurrence) -> Option<Walkable<'k>> {
+        Some(Walkable { what, route: Route::of(what)? })
+    }
+
+    /// Returns true where lanes have lines.
+    pub(super) fn is_of_volumes(&self) -> bool {
+        self.route.beside.is_some()
+    }
+
+    /// The rows of a strip's halos, whole lanes at either end.
+    fn halos(&self, gait: Gait) -> [usize; 2] {
+        self.route.rows.map(|reach| (reach * gait.levels).next_multiple_of(gait.elements))
+    }
+
+    /// Returns true where the halos leave enough of a strip, and circular columns are longer than those of all levels.
+    pub(super) fn can(&self, gait: Gait) -> bool {
+        let domain = &self.what.kernel.domain;
+        let columns = self.route.along.map_or(1, |along| domain[along]);
+        let reach = gait.levels * self.route.back.max(self.route.lag);
+        let halos: usize = self.halos(gait).into_iter().sum();
+        // What stands for ghost values lies inside.
+        let own = self.route.rows[0].max(self.route.rows[1]).max(LANES * gait.elements / 4);
+        let turns = self.route.along.is_some_and(|along| self.route.circular[along]);
+        halos + own < LANES * gait.elements
+            && (!turns || reach <= columns)
+            && (gait.lines == 1 || self.route.beside.is_some())
+    }
+
+    /// The kernel of a gait that is [possible](Walkable::can). `None` where it would need too many registers.
+    pub(super) fn write(&self, gait: Gait) -> Option<Written> {
+        let mut emitter = Emitter::new(&self.what.kernel);
+        let domain = &self.what.kernel.domain;
+        let halos = self.halos(gait);
+        let inner = LANES * gait.elements - halos[0] - halos[1];
+        let route = &self.route;
+        let columns = route.along.map_or(1, |along| domain[along]);
+        let decks = route.beside.map_or(1, |beside| domain[beside].div_ceil(gait.lines));
+        let own = domain[0].div_ceil(inner);
+        let is_batch = |d: &usize| ![Some(0), route.along, route.beside].contains(&Some(*d));
+        let batches: usize = (0..domain.len()).filter(is_batch).map(|d| domain[d]).product();
+        emitter.walk = Some(Box::new(Walk {
+            what: self.what,
+            route: self.route.clone(),
+            gait,
+            edges: false,
+            scopes: 0,
+            column: Register::new(),
+            first: Register::new(),
+            row: Register::new(),
+            line: Register::new(),
+            kept: BTreeMap::new(),
+            chains: BTreeMap::new(),
+        }));
+        for (name, value) in [("length", 0), ("parts", 0), ("strips", own), ("decks", decks)] {
+            emitter.long(name, value as i64);
+        }
+        let words = emitter.walks(halos, inner);
+        if words > MOST_WORDS {
+            return None;
+        }
+        let [length_at, parts_at] = ["length", "parts"].map(|name| emitter.argument_at(name));
+        let argument = emitter.argument.bytes;
+        let text = emitter.code.module(emit::NAME, argument.len(), Written::THREADS, true);
+        Some(Written { text, argument, strips: own * decks * batches, columns, length_at, parts_at })
+    }
+}
+
+impl<'k> Emitter<'k> {
+    fn walk(&self) -> &Walk<'k> {
+        self.walk.as_deref().expect("a walk is being written")
+    }
+
+    fn walk_mut(&mut self) -> &mut Walk<'k> {
+        self.walk.as_deref_mut().expect("a walk is being written")
+    }
+
+    /// A number of the argument, as an index.
+    fn index_of(&mut self, what: &str, value: usize) -> Register {
+        let long = self.long(what, value as i64);
+        self.code.of(Kind::Word, "cvt.u32.u64", &[&long])
+    }
+
+    /// Writes what comes ahead of the loop.
+    fn ahead<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
+        let scopes = self.walk().scopes;
+        let inner = self.code.go_ahead(scopes);
+        let result = write(self);
+        self.code.come_back(inner);
+        result
+    }
+
+    /// The whole kernel. The answer is how many words hold columns.
+    fn walks(&mut self, halos: [usize; 2], inner: usize) -> usize {
+        let end = self.code.label();
+        let edge = self.code.label();
+        self.begin_walk(halos, inner, &end, &edge);
+        let mut words = 0;
+        for edges in [false, true] {
+            if edges {
+                self.code.line(&format!("bra {end}"));
+                self.code.place(&edge);
+            }
+            self.code.scope();
+            let scopes = self.code.scopes();
+            let walk = self.walk_mut();
+            (walk.edges, walk.scopes) = (edges, scopes);
+            walk.kept.clear();
+            walk.chains.clear();
+            self.copy_of_walk(halos);
+            self.code.leave();
+            let single = |part: usize| usize::from(!self.kernel.parts[part].single) + 1;
+            let Walk { kept, chains, .. } = self.walk();
+            let own = kept.keys().filter(|kept| kept.2 > 0).chain(chains.keys());
+            let own = own.map(|kept| single(kept.1)).sum::<usize>();
+            words = own.max(words);
+        }
+        self.code.place(&end);
+        words
+    }
+
+    /// Which strip and which columns a warp has. One that meets an end of the array goes to `edge`, one without work to
+    /// `end`.
+    fn begin_walk(&mut self, halos: [usize; 2], inner: usize, end: &str, edge: &str) {
+        let Walk { gait, route, .. } = self.walk();
+        let (gait, along, beside) = (*gait, route.along, route.beside);
+        let lines = route.lines.map(|reach| gait.levels * reach);
+        let [back, lag] = [route.back, route.lag].map(|reach| gait.levels * reach);
+        let block = self.code.of(Kind::Word, "mov.u32", &["%ctaid.x"]);
+        let warp = self.code.of(Kind::Word, "mov.u32", &["%tid.y"]);
+        let lane = self.code.of(Kind::Word, "mov.u32", &["%tid.x"]);
+        let warp = self.code.of(Kind::Word, "mad.lo.u32", &[&block, &WARPS.to_string(), &warp]);
+        let length = self.index_of("length", 0);
+        let mut rest = warp;
+        let [strip, deck, part] = ["strips", "decks", "parts"].map(|name| {
+            let count = self.index_of(name, 0);
+            let own = self.code.of(Kind::Word, "rem.u32", &[&rest, &count]);
+            rest = self.code.of(Kind::Word, "div.u32", &[&rest, &count]);
+            own
+        });
+        let domain = self.kernel.domain.clone();
+        let own: Vec<usize> = (1..domain.len()).filter(|&d| ![along, beside].contains(&Some(d))).collect();
+        let mut indices = Vec::new();
+        for &d in &own {
+            let extent = self.index_of(&format!("extent {d}"), domain[d]);
+            let index = self.code.of(Kind::Word, "rem.u32", &[&rest, &extent]);
+            indices.push((d, self.code.of(Kind::Long, "cvt.u64.u32", &[&index])));
+            rest = self.code.of(Kind::Word, "div.u32", &[&rest, &extent]);
+        }
+        let over = self.code.of(Kind::Predicate, "setp.ne.u32", &[&rest, "0"]);
+        self.code.line(&format!("@{over} bra {end}"));
+        for (d, index) in indices {
+            self.code.remember(format!("index {d}"), &index);
+        }
+        let strip = self.code.of(Kind::Word, "mul.lo.s32", &[&strip, &inner.to_string()]);
+        let strip = self.code.of(Kind::Word, "add.s32", &[&strip, &format!("-{}", halos[0])]);
+        let elements = gait.elements.to_string();
+        let row = self.code.of(Kind::Word, "mad.lo.s32", &[&lane, &elements, &strip]);
+        self.code.remember("lane".into(), &lane);
+        let rows = self.index_of("extent 0", domain[0]);
+        let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&strip, "0"]);
+        let behind = self.code.of(Kind::Word, "add.s32", &[&strip, &(LANES * gait.elements).to_string()]);
+        let ends = self.code.of(Kind::Predicate, "setp.gt.s32", &[&behind, &rows]);
+        let mut meets = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
+        let line = self.code.of(Kind::Word, "mul.lo.s32", &[&deck, &gait.lines.to_string()]);
+        if let Some(beside) = beside {
+            let extent = self.index_of(&format!("extent {beside}"), domain[beside]);
+            let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&line, &lines[0].to_string()]);
+            let behind = self.code.of(Kind::Word, "add.s32", &[&line, &(gait.lines + lines[1]).to_string()]);
+            let ends = self.code.of(Kind::Predicate, "setp.gt.s32", &[&behind, &extent]);
+            let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
+            meets = self.code.of(Kind::Predicate, "or.pred", &[&meets, &beyond]);
+        }
+        let mut first = "0".to_owned();
+        if let Some(along) = along {
+            let columns = self.index_of(&format!("extent {along}"), domain[along]);
+            let own = self.code.of(Kind::Word, "mul.lo.s32", &[&part, &length]);
+            let last = self.code.of(Kind::Word, "add.s32", &[&own, &length]);
+            let last = self.code.of(Kind::Word, "min.s32", &[&last, &columns]);
+            first = self.code.of(Kind::Word, "sub.s32", &[&own, &back.to_string()]);
+            let stop = self.code.of(Kind::Word, "add.s32", &[&last, &lag.to_string()]);
+            let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&first, "0"]);
+            let ends = self.code.of(Kind::Predicate, "setp.ge.s32", &[&stop, &columns]);
+            let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
+            meets = self.code.of(Kind::Predicate, "or.pred", &[&meets, &beyond]);
+            self.code.remember("own".into(), &own);
+            self.code.remember("stop".into(), &stop);
+        }
+        let column = self.code.register(Kind::Word);
+        self.code.line(&format!("mov.b32 {column}, {first}"));
+        let walk = self.walk_mut();
+        (walk.column, walk.first, walk.row, walk.line) = (column, first, row, line);
+        self.code.line(&format!("@{meets} bra {edge}"));
+    }
+
+    /// A place in the walk.
+    fn there(&self, at: At) -> Place {
+        Place { indices: Vec::new(), offsets: None, at: Some(at) }
+    }
+}

@@ -1,0 +1,225 @@
+//! Several steps a launch: random recurrences with any number of them, against the reference that takes one after the other.
+
+use stencil_mex::stencil::program::{Filtering, Gait, Node, Operation, Program, Term, Value};
+use stencil_mex::stencil::{
+    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Reference, Shift, Sides, Stencil, Taps,
+};
+
+use super::checks::{Case, Outcome, is_slow};
+use super::programs::{Dice, alike, narrow, of_class, run};
+use crate::common::ends::AnyEngine;
+use crate::common::selection;
+
+pub const TABLE: [Case; 1] = [("random_walks", random_walks)];
+
+/// Lines, images, batches of both; shorter than a strip, and some strips.
+const DIMS: [[usize; 3]; 12] = [
+    [16, 1, 1],
+    [37, 1, 1],
+    [700, 1, 1],
+    [17, 4, 1],
+    [64, 64, 1],
+    [33, 21, 1],
+    [130, 9, 1],
+    [300, 17, 1],
+    [96, 33, 1],
+    [40, 13, 3],
+    [24, 5, 7],
+    [513, 3, 1],
+];
+
+/// A recurrence under construction.
+struct Making {
+    program: Program,
+    dims: [usize; 3],
+    /// The dimension beside the first that filters go along.
+    along: usize,
+    /// The first one is circular, and the other one.
+    circular: [bool; 2],
+    /// All of the arrays' size, with their classes.
+    whole: Vec<(Value, bool)>,
+    /// What expands: its dimensions, and its class.
+    parts: Vec<(Value, [usize; 3], bool)>,
+}
+
+impl Making {
+    fn append(&mut self, operation: Operation, single: bool) -> Value {
+        let value = self.program.append(Node { operation, single, len: self.dims.iter().product() });
+        self.whole.push((value, single));
+        value
+    }
+
+    fn in_class(&mut self, (value, is_single): (Value, bool), single: bool) -> Value {
+        if is_single == single { value } else { self.append(Operation::Convert(value), single) }
+    }
+
+    fn pair(&mut self, dice: &mut Dice, single: bool, terms: [Term; 2], sizes: [[usize; 3]; 2]) {
+        let expansion = Expansion::new([&sizes[0], &sizes[1]]).expect("they expand");
+        self.append(Operation::Pair(dice.binary(), terms, expansion), single);
+    }
+
+    fn grow(&mut self, dice: &mut Dice) {
+        let (value, single) = *dice.pick(&self.whole);
+        let dims = self.dims;
+        match dice.of(10) {
+            0 => drop(self.append(Operation::Each(dice.unary(), value), single)),
+            1 | 2 => {
+                let other = *dice.pick(&self.whole);
+                let other = self.in_class(other, single);
+                self.pair(dice, single, [Term::Value(value), Term::Value(other)], [dims; 2]);
+            }
+            3 => {
+                let number = Term::Number(of_class(dice.number(), single));
+                self.pair(dice, single, [Term::Value(value), number], [dims; 2]);
+            }
+            4 | 5 => {
+                let of: Vec<_> = self.parts.iter().copied().filter(|part| part.2 == single).collect();
+                if let Some(&(part, size, _)) = (!of.is_empty()).then(|| dice.pick(&of)) {
+                    self.pair(dice, single, [Term::Value(value), Term::Value(part)], [dims, size]);
+                }
+            }
+            6 => {
+                let other = *dice.pick(&self.whole);
+                let other = self.in_class(other, single);
+                let weight = Term::Number(of_class(dice.number(), single));
+                self.append(Operation::MultiplyAdd(weight, value, other), single);
+            }
+            _ => {
+                let filter = self.filter(dice, single);
+                self.append(Operation::Filter(filter, value), single);
+            }
+        }
+    }
+
+    /// Boundaries along the first dimension, or the other one.
+    fn ends(&self, dice: &mut Dice, other: bool) -> Ends<f64> {
+        if self.circular[usize::from(other)] {
+            return Boundary::Circular.into();
+        }
+        let mut end = || match dice.of(4) {
+            0 => Boundary::Constant([0.0, 1.5, -2.0][dice.of(3)]),
+            1 => Boundary::Replicate,
+            2 => Boundary::Symmetric,
+            _ => Boundary::Mirror,
+        };
+        let (low, high) = (end(), end());
+        Ends::new(low, high).expect("none is circular")
+    }
+
+    fn filter(&self, dice: &mut Dice, single: bool) -> Filtering {
+        let dims = self.dims;
+        let both = [self.ends(dice, false), self.ends(dice, true)];
+        let mut ends = [Ends::default(); 3];
+        (ends[0], ends[self.along]) = (both[0], both[1]);
+        let d = if dice.of(2) == 0 { 0 } else { self.along };
+        let own = ends[d];
+        let entries = |dice: &mut Dice, count: usize| -> Vec<f64> {
+            (0..count).map(|_| of_class(dice.number().clamp(-9.0, 9.0), single)).collect()
+        };
+        match dice.of(6) {
+            0 => {
+                let is_plain = |end| !matches!(end, Boundary::Constant(_));
+                let boundaries = ends.map(|ends| ends.both()[0]);
+                let mut offsets = [dice.of(5) as isize - 2, 0, 0];
+                offsets[self.along] += dice.of(3) as isize - 1;
+                if boundaries.into_iter().zip(offsets).all(|(end, offset)| offset == 0 || is_plain(end)) {
+                    return Filtering::Shift(Shift {
+                        size: dims,
+                        offsets,
+                        boundaries: boundaries.map(|end| if is_plain(end) { end } else { Boundary::Replicate }),
+                    });
+                }
+                self.filter(dice, single)
+            }
+            1 if !single => {
+                let count = *dice.pick(&[1, 2, 3, 5]);
+                let taps = entries(dice, count);
+                let taps = Taps::new(&taps).expect("few");
+                Filtering::Stencil(Stencil::new(Lines::along(&dims, d), taps).with_boundary(own))
+            }
+            2 => {
+                let (lines, what) = (Lines::along(&dims, d), stencil_mex::stencil::CoefficientSource::Constant);
+                match single {
+                    true => Filtering::SingleDerivative(Derivative::new(lines, 0.5, what).with_boundary(narrow(own))),
+                    false => Filtering::Derivative(Derivative::new(lines, 0.5, what).with_boundary(own)),
+                }
+            }
+            _ => {
+                let mut size = [1 + dice.of(3), 1, 1];
+                size[self.along] *= 1 + dice.of(3);
+                let entries = entries(dice, size.iter().product());
+                if single {
+                    let entries = entries.iter().map(|&entry| entry as f32).collect();
+                    let filter = Filter::new(entries, size).expect("a filter");
+                    let sides = Sides::from(ends.map(narrow));
+                    Filtering::SingleConvolution(Convolution::new(dims, filter).with_boundary(sides))
+                } else {
+                    let filter = Filter::new(entries, size).expect("a filter");
+                    Filtering::Convolution(Convolution::new(dims, filter).with_boundary(Sides::from(ends)))
+                }
+            }
+        }
+    }
+}
+
+/// Two states, in double and in single, and a number that is one; then arrays from outside.
+fn inputs_of(dims: [usize; 3]) -> Vec<(bool, usize)> {
+    let len = dims.iter().product();
+    vec![(false, len), (true, len), (false, 1), (false, len), (true, len), (false, dims[0]), (true, dims[1] * dims[2])]
+}
+
+fn random(seed: u64, dims: [usize; 3], operations: usize) -> (Program, Vec<Value>) {
+    let mut dice = Dice::new(seed);
+    let circular = [(); 2].map(|()| dice.of(3) == 0);
+    let along = if dims[2] > 1 && dice.of(3) == 0 { 2 } else { 1 };
+    let mut making = Making { program: Program::new(), dims, along, circular, whole: Vec::new(), parts: Vec::new() };
+    let inputs = inputs_of(dims);
+    let values: Vec<_> = inputs.iter().map(|&(single, len)| making.program.input(single, len)).collect();
+    for (at, &(single, _)) in inputs.iter().enumerate() {
+        match at {
+            0 | 1 | 3 | 4 => making.whole.push((values[at], single)),
+            2 => making.parts.push((values[at], [1; 3], single)),
+            5 => making.parts.push((values[at], [dims[0], 1, 1], single)),
+            _ => making.parts.push((values[at], [1, dims[1], dims[2]], single)),
+        }
+    }
+    (0..operations).for_each(|_| making.grow(&mut dice));
+    let [first, second] = [false, true].map(|single| {
+        let of: Vec<_> = making.whole.iter().copied().filter(|value| value.1 == single).collect();
+        of[of.len() - 1 - dice.of(of.len().min(3))].0
+    });
+    let plain = Expansion::new([&[1], &[1]]).expect("they are alike");
+    let terms = [Term::Value(values[2]), Term::Number(0.25)];
+    let clock =
+        making.program.append(Node { operation: Operation::Pair(Binary::Add, terms, plain), single: false, len: 1 });
+    (making.program, vec![first, second, clock])
+}
+
+fn random_walks(engine: &AnyEngine) -> Outcome {
+    let count = u64::from(selection::of_cases(if is_slow(engine) { 150 } else { 400 }));
+    let mut walked = 0;
+    for seed in 0..count {
+        let mut dice = Dice::new(seed + 77);
+        let dims = *dice.pick(&DIMS);
+        let operations = 1 + dice.of(9);
+        let gait = Gait {
+            levels: 1 + dice.of(5),
+            elements: *dice.pick(&[1, 2, 4]),
+            lines: 1,
+            columns: *dice.pick(&[1, 2, 3, 7, 16, 100]),
+        };
+        let steps = 1 + dice.of(3) + gait.levels * (1 + dice.of(2));
+        let make = || random(seed, dims, operations);
+        let what = format!("seed {seed}, {dims:?}, {operations} operations, {steps} steps by {gait:?}");
+        let (found, at_once) = run(engine, &make, &inputs_of(dims), (seed, steps, Some(gait)))
+            .map_err(|error| format!("{what}: {error}"))?;
+        let (right, _) = run(&Reference, &make, &inputs_of(dims), (seed, steps, None))?;
+        alike(&what, &make, &found, &right)?;
+        walked += u64::from(at_once > 0);
+    }
+    // Some reach too far, or differ in their boundaries.
+    if engine.name() == "cuda" && walked < count / 3 {
+        return Err(format!("{walked} of {count} recurrences were walked"));
+    }
+    Ok(())
+}
