@@ -6,6 +6,7 @@
 
 mod generated;
 mod several;
+mod walks;
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, c_void};
@@ -755,7 +756,9 @@ fn a_module_is_compiled_when_it_is_first_loaded(_: StandIn) -> Outcome {
 
 /// What a child does, by its name.
 pub fn in_child(what: &str) -> Outcome {
-    if let Some(outcome) = several::in_child(what).or_else(|| generated::in_child(what)) {
+    if let Some(outcome) =
+        several::in_child(what).or_else(|| generated::in_child(what)).or_else(|| walks::in_child(what))
+    {
         return outcome;
     }
     match what {
@@ -861,5 +864,6 @@ pub fn trials() -> Vec<Trial> {
         };
         Trial::test(format!("cuda_stand_in::{case}{reason}"), run).with_ignored_flag(stand_in.is_none())
     };
-    TABLE.into_iter().chain(several::TABLE).chain(generated::TABLE).map(trial).collect()
+    let tables = TABLE.into_iter().chain(several::TABLE).chain(generated::TABLE).chain(walks::TABLE);
+    tables.map(trial).collect()
 }

@@ -606,16 +606,20 @@ struct Surroundings final : ptx::Machine {
         on_access((void*)address, bytes, writes, nullptr);
     }
     [[noreturn]] void fail(uint32_t status, const std::string& why) override { end_with(status, "%s", why.c_str()); }
+    void turn_to(uint32_t number) override { threadIdx = run.all[run.current = number].index; }
+    uint64_t draw() override { return order(); }
 } surroundings;
 
 void run_block(ptx::Launch& launch) {
     run.all_met = ++run.epoch;
+    const uint32_t block[3] = {blockIdx.x, blockIdx.y, blockIdx.z};
+    if (launch.shuffles()) return launch.run_warps(block, run.threads);
     for (auto& thread : run.all) thread.state = READY;
     const uint64_t draw = order();
     run.at = (unsigned int)(draw % run.threads);
     run.back = draw >> 40 & 1;
     run.left = run.threads;
-    while (next_turn()) launch.run({blockIdx.x, blockIdx.y, blockIdx.z}, {threadIdx.x, threadIdx.y, threadIdx.z});
+    while (next_turn()) launch.run(block, {threadIdx.x, threadIdx.y, threadIdx.z});
 }
 
 void launch(const Command& command) {

@@ -132,6 +132,7 @@ private:
     std::vector<Branch> branches;
     // A number's place among the numbers; and what slots are to be once all registers are known.
     std::map<uint64_t, uint32_t> numbers;
+    uint32_t whole = NONE;  // the slot of what an instruction with braces has found for those of its registers
     static constexpr uint32_t NUMBER = 1u << 31;
 
     uint32_t line() const { return tokens[at].line; }
@@ -301,6 +302,7 @@ private:
         labels.clear();
         branches.clear();
         numbers.clear();
+        whole = NONE;
         for (uint32_t& one : kernel->specials) one = NONE;
         want("(");
         want(".param");
@@ -379,10 +381,12 @@ private:
             op.guard = register_of(want_name(), {PREDICATE, 1});
         }
         const std::string name = next();
-        const Form* form = form_of(name);
+        const Form* form = form_of(name + braces());
+        if (!form) form = form_of(name);
         if (!form) fail(op.line, "no instruction that is known here: " + name);
         op.run = form->run;
         int sources = 0;
+        std::vector<uint32_t> vector;
         for (size_t i = 0; i < form->operands.size(); ++i) {
             if (i > 0) want(",");
             const Operand& operand = form->operands[i];
@@ -394,12 +398,72 @@ private:
                     op.from[sources++] = register_of(want_name(), operand.type);
                     break;
                 case 'a': read_address(*form, operand.type, op, sources); break;
+                case 'w':
+                case 'r': vector = read_vector(*form, operand); break;
+                case 'm': read_mask(); break;
                 case 'l': branches.push_back({(uint32_t)kernel->ops.size(), want_name()}); break;
             }
         }
         if (!peek(";")) fail(line(), name + " has no operand more: " + tokens[at].text);
         want(";");
+        if (!form->element) {
+            for (const uint32_t slot : vector) op.from[sources++] = slot;
+            kernel->ops.push_back(op);
+        } else {
+            push_elements(*form, op, vector);
+        }
+    }
+
+    // Where a mov has its braces, which makes another instruction of it.
+    std::string braces() const {
+        if (tokens[at].text == "{") return " {}";
+        return at + 2 < tokens.size() && tokens[at + 2].text == "{" ? " from {}" : "";
+    }
+
+    // The slots of registers in braces. An assembler wants them of one type, too.
+    std::vector<uint32_t> read_vector(const Form& form, const Operand& operand) {
+        std::vector<uint32_t> slots;
+        std::vector<Type> types;
+        want("{");
+        for (uint32_t i = 0; i < form.elements; ++i) {
+            if (i > 0) want(",");
+            const std::string name = want_name();
+            const uint32_t slot = register_of(name, operand.type);
+            const Type type = registers.at(name).type;
+            for (uint32_t j = 0; j < i; ++j) {
+                if (!fits(types[j], type)) fail(line(), name + " is of another type than others in its braces");
+                if (operand.role == 'w' && slots[j] == slot) fail(line(), name + " is written twice");
+            }
+            slots.push_back(slot);
+            types.push_back(type);
+        }
+        want("}");
+        return slots;
+    }
+
+    // An instruction that finds something for all registers in its braces, and one for each of them.
+    void push_elements(const Form& form, Op op, const std::vector<uint32_t>& vector) {
+        if (whole == NONE) whole = new_slot();
+        op.to = whole;
         kernel->ops.push_back(op);
+        op.run = form.element;
+        op.from[0] = whole;
+        op.offset = 0;
+        for (const Operand& operand : form.operands) {
+            if (operand.role != 'w' && operand.role != 'r') continue;
+            for (const uint32_t slot : vector) {
+                (operand.role == 'w' ? op.to : op.from[1]) = slot;
+                kernel->ops.push_back(op);
+                op.offset += operand.type.bits / 8;
+            }
+        }
+    }
+
+    void read_mask() {
+        if (is_name(tokens[at].text) || immediate({BITS, 32}) != 0xffffffff) {
+            fail(line(), "a mask of lanes but 0xffffffff is not known here");
+        }
+        kernel->shuffles = true;
     }
 
     uint32_t register_of(const std::string& name, Type type) {
@@ -475,7 +539,7 @@ private:
             if (op.offset != (int32_t)op.offset) fail(line(), "an offset of more than 32 bits");
         }
         want("]");
-        const uint64_t bytes = type.bits / 8;
+        const uint64_t bytes = form.elements * type.bits / 8;
         const auto inside = [&](uint64_t size, uint64_t align) {
             if (op.offset < 0 || (uint64_t)op.offset + bytes > size) fail(line(), "beyond the bytes of " + base);
             if (op.offset % (int64_t)bytes != 0 || align < bytes) fail(line(), "off its alignment in " + base);
@@ -506,6 +570,7 @@ private:
         };
         for (Op& op : kernel->ops) {
             for (uint32_t& slot : op.from) place(slot);
+            place(op.to);
         }
         for (uint32_t& slot : kernel->specials) place(slot);
         for (auto& one : kernel->addresses) place(one.first);

@@ -5,9 +5,12 @@
 // with another width or kind than the instruction has: an assembler would take some of that, and what it made of it
 // would be another's to find.
 //
-// Each thread runs to its end by itself: there is no shared memory, and no barrier. What is not looked for: bra.uni where
-// threads part, and a write to what ld.global.nc reads in the same launch. An f64 that is no number has the bits that
-// this machine gives it; an f32 has 0x7fffffff, as PTX has it, from any operation but neg, abs and copysign.
+// Each thread runs to its end by itself: there is no shared memory, and no barrier. In a kernel with shuffles the lanes
+// of a warp run from one shuffle to the next, each by itself in an order that is drawn, and all 32 have to come to it; a
+// warp runs to its end before the next one begins. A shuffle orders no accesses to memory. What is not looked for:
+// bra.uni where threads part, lanes that come to a shuffle by different ways, which chips before sm_70 must not, and a
+// write to what ld.global.nc reads in the same launch. An f64 that is no number has the bits that this machine gives it;
+// an f32 has 0x7fffffff, as PTX has it, from any operation but neg, abs and copysign.
 #pragma once
 
 #include <stddef.h>
@@ -30,10 +33,11 @@ enum Space : uint8_t { NOWHERE, PARAMETER, GLOBAL, CONSTANT };
 struct Thread;
 struct Op;
 
-// Does one instruction; the answer is the next one, or none where the thread is over.
+// Does one instruction; the answer is the next one, or none where the thread is over or stands at a shuffle.
 typedef const Op* (*Handler)(Thread&, const Op*);
 
 constexpr uint32_t NONE = ~0u;
+constexpr uint32_t WARP = 32;
 
 // An instruction. Registers and numbers are slots of a thread's values.
 struct Op {
@@ -49,7 +53,8 @@ struct Op {
 };
 
 // What an operand is: (d) a register that is written, (s) one that is read or a number, (p) a predicate that is read and
-// may be inverted, (a) an address, (l) a label.
+// may be inverted, (a) an address, (l) a label, (w) registers in braces that are written, (r) such that are read, (m) the
+// mask of a shuffle's lanes.
 struct Operand {
     char role;
     Type type;
@@ -61,6 +66,10 @@ struct Form {
     std::vector<Operand> operands;
     Space space = NOWHERE;
     bool moves = false;  // may read special registers, and addresses of symbols
+    // How many registers stand in braces. What does one of them, if they are done one by one: an instruction of its own
+    // behind `run`, whose source is what that has found, and whose offset is the bytes before it.
+    uint32_t elements = 1;
+    Handler element = nullptr;
 };
 
 // None where there is no such instruction.
@@ -89,6 +98,7 @@ struct Kernel {
     std::vector<uint64_t> numbers;
     std::vector<std::pair<uint32_t, uint32_t>> addresses;  // slots that hold the address of a symbol, by its place
     uint32_t specials[SPECIALS];                           // slots, or NONE
+    bool shuffles = false;
 };
 
 struct Module {
@@ -118,6 +128,9 @@ struct Machine {
     // Is told of each access to global memory, and in which line it is.
     virtual void touch(uint64_t address, size_t bytes, bool writes, uint32_t line) = 0;
     [[noreturn]] virtual void fail(uint32_t status, const std::string& why) = 0;
+    // Is told which thread of the block runs from now on, where that is not the one that Launch::run was called for.
+    virtual void turn_to(uint32_t number) = 0;
+    virtual uint64_t draw() = 0;
 
 protected:
     ~Machine() = default;
@@ -133,22 +146,35 @@ struct Thread {
     uint8_t* written = nullptr;
     Place* places = nullptr;  // where each instruction was last
     uint64_t branches = 0;
+    // The shuffle that it stands at, if any: what it gives there, and the lane that it takes from.
+    const Op* stands = nullptr;
+    uint32_t lane = 0;
+    uint32_t given = 0, takes_from = 0;
 };
 
-// A launch of a kernel, thread by thread.
+// A launch of a kernel: thread by thread, or where it has shuffles warp by warp.
 class Launch {
 public:
     Launch(const Module& module, const Kernel& kernel, const char* argument, const uint32_t (&grid)[3],
            const uint32_t (&block)[3], Machine& machine);
     void run(const uint32_t (&block)[3], const uint32_t (&thread)[3]);
+    bool shuffles() const { return kernel.shuffles; }
+    void run_warps(const uint32_t (&block)[3], uint32_t threads);
 
 private:
-    void set(int special, uint32_t value);
+    void set(Thread& thread, int special, uint32_t value);
+    void begin(Thread& thread, const uint32_t (&block)[3], const uint32_t (&index)[3]);
+    void run_warp(const uint32_t (&block)[3], uint32_t first, uint32_t count);
+    const Op* exchange(uint32_t first, uint32_t count);
 
+    const Kernel& kernel;
+    Machine& machine;
+    const uint32_t block_size[3];
+    // Of one thread, or of each lane of a warp.
     std::vector<uint64_t> values;
     std::vector<uint8_t> written;
     std::vector<Place> places;
-    Thread thread;
+    std::vector<Thread> threads;
 };
 
 }  // namespace ptx

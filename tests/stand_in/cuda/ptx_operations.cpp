@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <type_traits>
 
 #include "protocol.hpp"
@@ -17,7 +18,7 @@ namespace ptx {
 
 namespace {
 
-// A branch that is taken so often in one thread is in a loop without an end.
+// A thread that has taken so many branches is in a loop without an end; where there are shuffles, a warp that has.
 constexpr uint64_t MOST_BRANCHES = 1 << 26;
 
 [[noreturn]] __attribute__((noinline)) void fail(Thread& thread, const Op* op, uint32_t status,
@@ -339,12 +340,25 @@ const Op* to_integer(Thread& thread, const Op* op) {
     return put<TO>(thread, op, (TO)value);
 }
 
+// Two words and a number of 64 bits; the low word is the first.
+const Op* pack(Thread& thread, const Op* op) {
+    const uint64_t low = get<uint32_t>(thread, op, 0), high = get<uint32_t>(thread, op, 1);
+    return put<uint64_t>(thread, op, high << 32 | low);
+}
+const Op* unpack(Thread& thread, const Op* op) {
+    return put<uint32_t>(thread, op, (uint32_t)(get<uint64_t>(thread, op, 0) >> 8 * op->offset));
+}
+
 // ---- memory
 
 std::string hex(uint64_t number) {
     char text[32];
     snprintf(text, sizeof text, "%#lx", (unsigned long)number);
     return text;
+}
+
+std::string access(bool writes, size_t bytes, uint64_t address) {
+    return (writes ? "writes " : "reads ") + std::to_string(bytes) + " bytes at " + hex(address);
 }
 
 bool find_constant(const Module& module, uint64_t address, Place& place) {
@@ -374,13 +388,11 @@ char* reach(Thread& thread, const Op* op) {
                 where += "; the next below is " + hex(place.from) + " of " + std::to_string(place.to - place.from) +
                          " bytes, whose end is " + std::to_string(address - place.to) + " before";
             }
-            fail(thread, op, stand_in::ILLEGAL_ADDRESS,
-                 (WRITES ? "writes " : "reads ") + std::to_string(sizeof(T)) + " bytes at " + hex(address) + where);
+            fail(thread, op, stand_in::ILLEGAL_ADDRESS, access(WRITES, sizeof(T), address) + where);
         }
     }
     if (address % sizeof(T) != 0) {
-        fail(thread, op, stand_in::MISALIGNED_ADDRESS,
-             (WRITES ? "writes " : "reads ") + std::to_string(sizeof(T)) + " bytes at " + hex(address));
+        fail(thread, op, stand_in::MISALIGNED_ADDRESS, access(WRITES, sizeof(T), address));
     }
     if (WRITES && place.read_only) fail(thread, op, stand_in::LAUNCH_FAILED, "writes to constant memory");
     if (SPACE == GLOBAL) thread.machine.touch(address, sizeof(T), WRITES, op->line);
@@ -402,6 +414,35 @@ const Op* store(Thread& thread, const Op* op) {
     return op + 1;
 }
 
+// The address of a vector, whose elements are loads or stores of their own behind it.
+template <size_t BYTES, bool WRITES>
+const Op* aim(Thread& thread, const Op* op) {
+    const uint64_t address = get<uint64_t>(thread, op, 0) + (uint64_t)op->offset;
+    if (address % BYTES != 0) fail(thread, op, stand_in::MISALIGNED_ADDRESS, access(WRITES, BYTES, address));
+    return put<uint64_t>(thread, op, address);
+}
+
+// ---- between the lanes of a warp
+
+enum Way { IDX, UP, DOWN, BFLY };
+
+// What a lane gives, and which it takes from: its own where that is beyond its segment or beyond the clamp.
+template <Way WAY>
+const Op* shuffle(Thread& thread, const Op* op) {
+    thread.given = get<uint32_t>(thread, op, 0);
+    const uint32_t by = get<uint32_t>(thread, op, 1) % WARP, clamp = get<uint32_t>(thread, op, 2) % WARP;
+    const uint32_t segment = get<uint32_t>(thread, op, 2) >> 8 & (WARP - 1);
+    const uint32_t lane = thread.lane, first = lane & segment, last = first | (clamp & ~segment);
+    uint32_t from = first | (by & ~segment);
+    if (WAY == UP) from = lane - by;
+    if (WAY == DOWN) from = lane + by;
+    if (WAY == BFLY) from = lane ^ by;
+    const bool inside = WAY == UP ? lane >= by && from >= last : from <= last;
+    thread.takes_from = inside ? from : lane;
+    thread.stands = op;
+    return nullptr;
+}
+
 // ---- where it goes on
 
 const Op* branch(Thread& thread, const Op* op) {
@@ -410,6 +451,24 @@ const Op* branch(Thread& thread, const Op* op) {
 }
 
 const Op* end(Thread&, const Op*) { return nullptr; }
+
+// Runs a thread from an instruction on, until it is over or stands at a shuffle.
+void go(Thread& thread, const Op* op) {
+    thread.stands = nullptr;
+    while (op) {
+        if (op->guard != NONE) {
+            if (!thread.written[op->guard]) {
+                fail(thread, op, stand_in::LAUNCH_FAILED,
+                     "reads " + thread.kernel.registers[op->guard] + ", which the thread has not written");
+            }
+            if ((thread.values[op->guard] != 0) == op->unless) {
+                ++op;
+                continue;
+            }
+        }
+        op = op->run(thread, op);
+    }
+}
 
 // ---- the table
 
@@ -450,6 +509,20 @@ void add_moves(Forms& forms, const std::string& end, Type type) {
     memory("st.global", store<BITS_OF>, "as", GLOBAL);
     forms["mov" + end] = {one<BITS_OF, Same>, all("ds", type), NOWHERE, true};
     forms["selp" + end] = {select<BITS_OF>, {{'d', type}, {'s', type}, {'s', type}, {'s', PRED}}};
+}
+
+// Accesses to as many elements of a type as N says.
+template <class T, uint32_t N>
+void add_vectors(Forms& forms, const std::string& end, Type type) {
+    const std::string name = "global.v" + std::to_string(N) + end, constant = "global.nc.v" + std::to_string(N) + end;
+    Form reads = {aim<N * sizeof(T), false>, all("wa", type), GLOBAL, false, N, load<T, GLOBAL>};
+    forms["ld." + name] = forms["ld." + constant] = reads;
+    forms["st." + name] = {aim<N * sizeof(T), true>, all("ar", type), GLOBAL, false, N, store<T>};
+}
+
+void add_shuffle(Forms& forms, const std::string& way, Handler run) {
+    const Type bits = {BITS, 32};
+    forms["shfl.sync." + way + ".b32"] = {run, {{'d', bits}, {'s', bits}, {'s', U32}, {'s', U32}, {'m', U32}}};
 }
 
 template <class T>
@@ -591,6 +664,8 @@ void add_size(Forms& forms) {
     add_integer<T>(forms);
     add_integer<S>(forms);
     add_float<F>(forms);
+    add_vectors<T, 2>(forms, end, bits);
+    add_vectors<T, 2>(forms, END<F>, TYPE<F>);
     add_conversions_of<T>(forms);
     add_conversions_of<S>(forms);
 }
@@ -608,6 +683,15 @@ Forms make_forms() {
     add_conversion<float, double>(forms, ".rz", narrow<0>);
     add_conversion<float, double>(forms, ".rm", narrow<-1>);
     add_conversion<float, double>(forms, ".rp", narrow<1>);
+    const Type word = {BITS, 32}, both = {BITS, 64};
+    add_vectors<uint32_t, 4>(forms, ".b32", word);
+    add_vectors<uint32_t, 4>(forms, ".f32", TYPE<float>);
+    forms["mov.b64 {}"] = {one<uint64_t, Same>, {{'w', word}, {'s', both}}, NOWHERE, false, 2, unpack};
+    forms["mov.b64 from {}"] = {pack, {{'d', both}, {'r', word}}, NOWHERE, false, 2};
+    add_shuffle(forms, "idx", shuffle<IDX>);
+    add_shuffle(forms, "up", shuffle<UP>);
+    add_shuffle(forms, "down", shuffle<DOWN>);
+    add_shuffle(forms, "bfly", shuffle<BFLY>);
     forms["bra"] = forms["bra.uni"] = {branch, all("l", PRED)};
     forms["ret"] = forms["exit"] = {end, {}};
     return forms;
@@ -623,46 +707,95 @@ const Form* form_of(const std::string& name) {
 
 Launch::Launch(const Module& module, const Kernel& kernel, const char* argument, const uint32_t (&grid)[3],
                const uint32_t (&block)[3], Machine& machine)
-    : values(kernel.registers.size()),
-      written(kernel.registers.size() + kernel.numbers.size(), 1),
-      places(kernel.ops.size()),
-      thread{module, kernel, machine, argument} {
-    values.insert(values.end(), kernel.numbers.begin(), kernel.numbers.end());
-    for (const auto& [slot, symbol] : kernel.addresses) values[slot] = module.symbols[symbol].address;
-    thread.values = values.data();
-    thread.written = written.data();
-    thread.places = places.data();
-    for (int i = 0; i < 3; ++i) {
-        set(NTID_X + i, block[i]);
-        set(NCTAID_X + i, grid[i]);
+    : kernel(kernel), machine(machine), block_size{block[0], block[1], block[2]}, places(kernel.ops.size()) {
+    const uint32_t count = kernel.shuffles ? WARP : 1;
+    const size_t registers = kernel.registers.size(), slots = registers + kernel.numbers.size();
+    values.resize(count * slots);
+    written.resize(count * slots, 1);
+    for (uint32_t lane = 0; lane < count; ++lane) {
+        threads.push_back({module, kernel, machine, argument});
+        Thread& thread = threads.back();
+        thread.lane = lane;
+        thread.values = values.data() + lane * slots;
+        thread.written = written.data() + lane * slots;
+        thread.places = places.data();
+        std::copy(kernel.numbers.begin(), kernel.numbers.end(), thread.values + registers);
+        for (const auto& [slot, symbol] : kernel.addresses) thread.values[slot] = module.symbols[symbol].address;
+        for (int i = 0; i < 3; ++i) {
+            set(thread, NTID_X + i, block[i]);
+            set(thread, NCTAID_X + i, grid[i]);
+        }
     }
 }
 
-void Launch::set(int special, uint32_t value) {
-    const uint32_t slot = thread.kernel.specials[special];
-    if (slot != NONE) values[slot] = value;
+void Launch::set(Thread& thread, int special, uint32_t value) {
+    const uint32_t slot = kernel.specials[special];
+    if (slot != NONE) thread.values[slot] = value;
+}
+
+void Launch::begin(Thread& thread, const uint32_t (&block)[3], const uint32_t (&index)[3]) {
+    for (int i = 0; i < 3; ++i) {
+        set(thread, TID_X + i, index[i]);
+        set(thread, CTAID_X + i, block[i]);
+    }
+    std::fill_n(thread.written, kernel.registers.size(), 0);
+    thread.branches = kernel.shuffles ? MOST_BRANCHES - MOST_BRANCHES / WARP : 0;
 }
 
 void Launch::run(const uint32_t (&block)[3], const uint32_t (&index)[3]) {
-    for (int i = 0; i < 3; ++i) {
-        set(TID_X + i, index[i]);
-        set(CTAID_X + i, block[i]);
+    begin(threads[0], block, index);
+    go(threads[0], kernel.ops.data());
+}
+
+// Each warp once, beginning with any, in steps that have no divisor in common with their number.
+void Launch::run_warps(const uint32_t (&block)[3], uint32_t count) {
+    const uint64_t warps = (count + WARP - 1) / WARP;
+    uint64_t step = machine.draw() % warps, at = machine.draw() % warps;
+    while (std::gcd(step, warps) != 1) ++step;
+    for (uint64_t i = 0; i < warps; ++i) {
+        const uint32_t first = (uint32_t)at * WARP;
+        run_warp(block, first, std::min(WARP, count - first));
+        at = (at + step) % warps;
     }
-    std::fill_n(written.begin(), thread.kernel.registers.size(), 0);
-    thread.branches = 0;
-    for (const Op* op = thread.kernel.ops.data(); op;) {
-        if (op->guard != NONE) {
-            if (!written[op->guard]) {
-                fail(thread, op, stand_in::LAUNCH_FAILED,
-                     "reads " + thread.kernel.registers[op->guard] + ", which the thread has not written");
-            }
-            if ((values[op->guard] != 0) == op->unless) {
-                ++op;
-                continue;
-            }
+}
+
+void Launch::run_warp(const uint32_t (&block)[3], uint32_t first, uint32_t count) {
+    for (uint32_t lane = 0; lane < count; ++lane) {
+        const uint32_t number = first + lane, row = number / block_size[0];
+        begin(threads[lane], block, {number % block_size[0], row % block_size[1], row / block_size[1]});
+    }
+    for (const Op* op = kernel.ops.data(); op; op = exchange(first, count)) {
+        // An odd step comes to all lanes.
+        const uint64_t draw = machine.draw();
+        const uint32_t step = (uint32_t)draw | 1;
+        uint32_t at = (uint32_t)(draw >> 32);
+        for (uint32_t i = 0; i < WARP; ++i, at += step) {
+            const uint32_t lane = at % WARP;
+            if (lane >= count) continue;
+            machine.turn_to(first + lane);
+            go(threads[lane], op);
         }
-        op = op->run(thread, op);
     }
+}
+
+// Has the lanes of a warp exchange what they stand there with; where they go on, or none where all are over.
+const Op* Launch::exchange(uint32_t first, uint32_t count) {
+    const auto one = std::find_if(threads.begin(), threads.begin() + count, [](auto& one) { return one.stands; });
+    if (one == threads.begin() + count) return nullptr;
+    const Op* const op = one->stands;
+    for (uint32_t lane = 0; lane < WARP; ++lane) {
+        if (lane < count && threads[lane].stands == op) continue;
+        std::string what = " is not in the block";
+        if (lane < count) {
+            machine.turn_to(first + lane);
+            const Op* const other = threads[lane].stands;
+            what = other ? " stands at line " + std::to_string(other->line) : " is over";
+        }
+        fail(*one, op, stand_in::LAUNCH_FAILED,
+             "shuffles, and not all lanes of the warp came to it: lane " + std::to_string(lane) + what);
+    }
+    for (Thread& thread : threads) put<uint32_t>(thread, op, threads[thread.takes_from].given);
+    return op + 1;
 }
 
 }  // namespace ptx

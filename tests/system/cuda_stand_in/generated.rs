@@ -4,27 +4,25 @@
 
 use std::ffi::{CString, c_void};
 
-use super::{Context, ILLEGAL_ADDRESS, LAUNCH_FAILED, Outcome, expect, kind, status, text};
+use super::{Case, Context, ILLEGAL_ADDRESS, LAUNCH_FAILED, Outcome, expect, status, text};
 use crate::common::assembler::{Usage, assembled};
 use crate::common::{Mode, StandIn, child};
 use cudarc::driver::{result, sys};
 
 const INVALID_VALUE: i32 = 1;
-const INVALID_IMAGE: i32 = 200;
+pub const INVALID_IMAGE: i32 = 200;
 const NO_BINARY: i32 = 209;
 const NOT_FOUND: i32 = 500;
-const MISALIGNED: i32 = 716;
+pub const MISALIGNED: i32 = 716;
 
-const THREADS: usize = 64;
+pub const THREADS: usize = 64;
 
-const HEAD: &str = "// generated\n.version 8.0\n.target sm_60\n.address_size 64\n";
+pub const HEAD: &str = "// generated\n.version 8.0\n.target sm_60\n.address_size 64\n";
 
 const NAN32: u64 = 0x7fff_ffff;
 
-type Case = (&'static str, fn(StandIn) -> Outcome);
-
 /// For the table of tests.
-pub const TABLE: [Case; 15] = [
+pub const TABLE: [Case; 13] = [
     ("generated_integers", |_| beside(&integers(), &WHOLE)),
     ("generated_bits_and_shifts", |_| beside(&bits(), &WHOLE)),
     ("generated_doubles", |_| beside(&doubles(), &doubles_of_note())),
@@ -32,21 +30,21 @@ pub const TABLE: [Case; 15] = [
     ("generated_comparisons", |_| comparisons()),
     ("generated_conversions", |_| conversions()),
     ("generated_symbols", |_| symbols()),
-    ("generated_branches", |_| branches()),
     ("generated_places_in_a_grid", |_| grids()),
-    ("generated_texts_that_are_wrong", |_| wrong_texts()),
-    ("generated_kernels_that_go_wrong", |_| wrong_kernels()),
+    ("generated_texts_that_are_wrong", |_| wrong_texts("generated texts", &WRONG_TEXTS)),
+    ("generated_kernels_that_go_wrong", |_| {
+        wrong_kernels("generated kernels", &WRONG_KERNELS, &[("constant", LAUNCH_FAILED, "writes to constant memory")])
+    }),
     ("generated_modules_are_modules", modules),
     ("generated_kernels_in_a_graph", |_| graphs()),
-    ("generated_kernels_race", |_| races()),
     ("generated_kernels_on_two_devices", |_| on_two_devices()),
 ];
 
 /// What a child does, by its name; none where it is no case of this file.
 pub fn in_child(what: &str) -> Option<Outcome> {
     match what {
-        "generated texts" => Some(load_wrong_texts()),
-        "generated kernels" => Some(run_wrong_kernels()),
+        "generated texts" => Some(load_wrong_texts(&WRONG_TEXTS).and_then(|()| load_other_texts())),
+        "generated kernels" => Some(run_wrong_kernels(&WRONG_KERNELS).and_then(|()| write_constant())),
         "generated devices" => Some(reach_devices()),
         _ => None,
     }
@@ -55,7 +53,7 @@ pub fn in_child(what: &str) -> Option<Outcome> {
 /// A kernel around a body. It finds an element of each of three arrays in `%x0`, `%x1` and `%x2`, the same bits in `%d0`
 /// to `%d2`, and the lower halves in `%r0` to `%r2` and `%f0` to `%f2`; what it leaves in one of `%x9`, `%d9`, `%r9`,
 /// `%f9` and `%p7` goes to the fourth.
-fn kernel(name: &str, body: &str) -> String {
+pub fn kernel(name: &str, body: &str) -> String {
     let mut text =
         format!(".visible .entry {name}(\n\t.param .align 8 .b8 {name}_param_0[32]\n)\n.maxntid {THREADS}, 1, 1\n{{\n");
     text += "\t.reg .pred %p<8>;\n\t.reg .b32 %r<16>;\n\t.reg .f32 %f<16>;\n\t.reg .b64 %x<16>;\n\t.reg .f64 %d<16>;\n";
@@ -94,14 +92,14 @@ fn load(ptx: &str) -> Result<sys::CUmodule, result::DriverError> {
 }
 
 /// A module in a context of its own.
-struct Loaded {
+pub struct Loaded {
     module: sys::CUmodule,
     stream: sys::CUstream,
     _context: Context,
 }
 
 impl Loaded {
-    fn new(ptx: &str) -> Result<Loaded, String> {
+    pub fn new(ptx: &str) -> Result<Loaded, String> {
         let context = Context::new(0)?;
         let module = load(ptx).map_err(text)?;
         let stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(text)?;
@@ -129,7 +127,12 @@ impl Loaded {
     }
 
     /// Runs a kernel of [`kernel`] over three arrays: how it ended, and the fourth.
-    fn run(&self, name: &str, inputs: [&[u64]; 3]) -> Result<(i32, Vec<u64>), String> {
+    pub fn run(&self, name: &str, inputs: [&[u64]; 3]) -> Result<(i32, Vec<u64>), String> {
+        self.run_in(name, (THREADS as u32, 1, 1), inputs)
+    }
+
+    /// And in blocks of that shape.
+    pub fn run_in(&self, name: &str, block: (u32, u32, u32), inputs: [&[u64]; 3]) -> Result<(i32, Vec<u64>), String> {
         let count = inputs[0].len();
         let mut addresses = [0; 4];
         let mut output = vec![0_u64; count];
@@ -140,7 +143,8 @@ impl Loaded {
                 result::memcpy_htod_sync(*address, input).map_err(text)?;
             }
             result::ctx::synchronize().map_err(text)?;
-            let launched = self.launch(name, ((count / THREADS) as u32, 1, 1), (THREADS as u32, 1, 1), &mut addresses);
+            let blocks = count as u32 / (block.0 * block.1 * block.2);
+            let launched = self.launch(name, (blocks, 1, 1), block, &mut addresses);
             let ended = if launched == 0 { self.wait() } else { launched };
             if ended == 0 {
                 result::memcpy_dtoh_sync(&mut output, addresses[3]).map_err(text)?;
@@ -165,7 +169,7 @@ impl Drop for Loaded {
 }
 
 /// An assembler takes it, if there is one.
-fn check_assembles(ptx: &str) -> Result<Option<Usage>, String> {
+pub fn check_assembles(ptx: &str) -> Result<Option<Usage>, String> {
     assembled(ptx).map_err(|told| {
         let line =
             told.split_once("line ").and_then(|(_, behind)| behind.split([',', ';']).next()?.parse::<usize>().ok());
@@ -175,10 +179,10 @@ fn check_assembles(ptx: &str) -> Result<Option<Usage>, String> {
 }
 
 /// A body of a kernel, and what it computes.
-type Beside = (&'static str, fn(u64, u64, u64) -> u64);
+pub type Beside = (&'static str, fn(u64, u64, u64) -> u64);
 
 /// Runs all bodies over every pair of the values, with a third that changes.
-fn beside(cases: &[Beside], values: &[u64]) -> Outcome {
+pub fn beside(cases: &[Beside], values: &[u64]) -> Outcome {
     let mut all = [Vec::new(), Vec::new(), Vec::new()];
     for (i, a) in values.iter().enumerate() {
         for (j, b) in values.iter().enumerate() {
@@ -211,7 +215,7 @@ fn beside(cases: &[Beside], values: &[u64]) -> Outcome {
 }
 
 /// Integers at which something ends, of 32 bits and of 64.
-const WHOLE: [u64; 18] = [
+pub const WHOLE: [u64; 18] = [
     0,
     1,
     2,
@@ -558,37 +562,6 @@ fn symbols() -> Outcome {
     expect("counts of another", counts, [16, u64::MAX])
 }
 
-fn branches() -> Outcome {
-    let cases: Vec<Beside> = vec![
-        // A sum in a loop of as many rounds as the number has ones at its end.
-        (
-            "and.b64 %x3, %x0, 63; mov.u64 %x9, 0; mov.u64 %x4, 0; bra $TEST_a; $ROUND_a: add.u64 %x9, %x9, %x4; \
-             add.u64 %x4, %x4, 1; $TEST_a: setp.lt.u64 %p0, %x4, %x3; @%p0 bra $ROUND_a;",
-            |a, _, _| (0..a & 63).sum(),
-        ),
-        ("mov.u64 %x9, 1; setp.lt.u64 %p0, %x0, %x1; @%p0 mov.u64 %x9, 2;", |a, b, _| if a < b { 2 } else { 1 }),
-        ("mov.u64 %x9, 1; setp.lt.u64 %p0, %x0, %x1; @!%p0 mov.u64 %x9, 2;", |a, b, _| if a < b { 1 } else { 2 }),
-        // What a guard leaves out reads nothing.
-        (
-            "setp.ne.u64 %p0, %x0, %x0; @%p0 mov.u64 %x3, %x8; @%p0 ld.global.u64 %x3, [%x8]; mov.u64 %x9, %x0;",
-            |a, _, _| a,
-        ),
-        // Either way, and together again; one way ends by itself.
-        (
-            "setp.gt.s64 %p0, %x0, 0; @!%p0 bra.uni $LESS; mov.u64 %x9, 10; bra.uni $BOTH; $LESS: mov.u64 %x9, 20; \
-             $BOTH: add.u64 %x9, %x9, 1;",
-            |a, _, _| if a as i64 > 0 { 11 } else { 21 },
-        ),
-        ("st.global.u64 [%x13], 77; setp.gt.s64 %p0, %x0, 0; @%p0 exit; mov.u64 %x9, 5;", |a, _, _| {
-            if a as i64 > 0 { 77 } else { 5 }
-        }),
-        ("st.global.u64 [%x13], 78; setp.gt.s64 %p0, %x0, 0; @!%p0 bra GO; ret; GO: mov.u64 %x9, 5;", |a, _, _| {
-            if a as i64 > 0 { 78 } else { 5 }
-        }),
-    ];
-    beside(&cases, &WHOLE)
-}
-
 /// Every thread of every block once, and each knows which it is.
 fn grids() -> Outcome {
     let mut text_of = format!(
@@ -626,8 +599,10 @@ fn grids() -> Outcome {
     expect("places", output, (0..count as u32).map(|at| at + 1 + 5).collect())
 }
 
+pub type WrongText = (&'static str, &'static str);
+
 /// Texts that are wrong, by what is to be said of them. A line that begins with @ is instead of the module's own.
-const WRONG_TEXTS: [(&str, &str); 43] = [
+const WRONG_TEXTS: [WrongText; 43] = [
     ("add.u64 %x9, %x0, %y1;", "%y1 is no register that was declared"),
     ("add.u64 %x9, %x0, %x16;", "%x16 is no register that was declared"),
     ("add.u64 %x9, %x0, %d1;", "%d1 was declared as .f64, and is used as .u64"),
@@ -673,7 +648,7 @@ const WRONG_TEXTS: [(&str, &str); 43] = [
     ("@.texref picture;", "not known here: .texref"),
 ];
 
-fn wrong_text(body: &str) -> String {
+pub fn wrong_text(body: &str) -> String {
     let ours = ".const .align 8 .b64 numbers[2] = {1, 2};";
     match body.strip_prefix('@').filter(|line| line.starts_with('.')) {
         Some(line) => format!("{HEAD}{line}\n{}", kernel("wrong", "mov.u64 %x9, 1;")),
@@ -681,14 +656,23 @@ fn wrong_text(body: &str) -> String {
     }
 }
 
-/// All in a context that stays good: each text is refused, or it is right.
-fn load_wrong_texts() -> Outcome {
+pub fn refused(ptx: &str) -> i32 {
+    load(ptx).err().map_or(0, |error| error.0 as i32)
+}
+
+/// All in a context that stays good: each text is refused.
+pub fn load_wrong_texts(texts: &[WrongText]) -> Outcome {
     let _context = Context::new(0)?;
-    let refused = |ptx: &str| load(ptx).err().map_or(0, |error| error.0 as i32);
-    for (body, _) in WRONG_TEXTS {
+    for (body, _) in texts {
         eprintln!("text: {body}");
         expect(body, refused(&wrong_text(body)), INVALID_IMAGE)?;
     }
+    Ok(())
+}
+
+/// What is wrong around a body is refused, and what is right is not.
+fn load_other_texts() -> Outcome {
+    let _context = Context::new(0)?;
     let right = wrong_text("mov.u64 %x9, 1;");
     for (from, to, wanted) in [
         ("\tret;\n", "", INVALID_IMAGE),
@@ -707,12 +691,13 @@ fn load_wrong_texts() -> Outcome {
     unsafe { result::module::unload(module) }.map_err(text)
 }
 
-fn wrong_texts() -> Outcome {
-    let ended = child("generated texts", &[])?;
+/// Has a child load texts, and looks at what it says of each.
+pub fn wrong_texts(what: &str, texts: &[WrongText]) -> Outcome {
+    let ended = child(what, &[])?;
     if !ended.status.success() {
         return Err(ended.output);
     }
-    for (body, wanted) in WRONG_TEXTS {
+    for &(body, wanted) in texts {
         // What is said comes behind the text, with the line.
         let (_, behind) = ended.output.split_once(&format!("text: {body}\n")).ok_or(body)?;
         let line = behind.lines().next().unwrap_or_default();
@@ -723,8 +708,10 @@ fn wrong_texts() -> Outcome {
     Ok(())
 }
 
+pub type WrongKernel = (&'static str, i32, &'static str);
+
 /// Kernels that go wrong, with the status that they end with and what is said.
-const WRONG_KERNELS: [(&str, i32, &str); 17] = [
+const WRONG_KERNELS: [WrongKernel; 17] = [
     ("add.u64 %x9, %x0, %x8;", LAUNCH_FAILED, "reads %x8, which the thread has not written"),
     ("setp.ne.u32 %p0, %r10, 7; @%p0 mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %x9, which the thread has not written"),
     ("@%p1 mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %p1, which the thread has not written"),
@@ -748,16 +735,20 @@ const WRONG_KERNELS: [(&str, i32, &str); 17] = [
     ("$L: bra $L; mov.u64 %x9, 1;", LAUNCH_FAILED, "branches without an end"),
 ];
 
-fn run_wrong_kernels() -> Outcome {
+pub fn run_wrong_kernels(kernels: &[WrongKernel]) -> Outcome {
     let ones = [1_u64; 2 * THREADS];
-    for (body, wanted, _) in WRONG_KERNELS {
+    for &(body, wanted, _) in kernels {
         let loaded = Loaded::new(&wrong_text(body))?;
         eprintln!("kernel: {body}");
         expect(body, loaded.run("wrong", [&ones; 3])?.0, wanted)?;
         // And the context is of no use any more.
         expect("afterwards", loaded.wait(), wanted)?;
     }
-    // The host may write to a constant, and a kernel may not.
+    Ok(())
+}
+
+/// The host may write to a constant, and a kernel may not.
+fn write_constant() -> Outcome {
     let loaded =
         Loaded::new(&wrong_text("ld.param.u64 %x3, [wrong_param_0]; st.global.u64 [%x3], 1; mov.u64 %x9, 1;"))?;
     // SAFETY: the module is loaded.
@@ -768,17 +759,18 @@ fn run_wrong_kernels() -> Outcome {
     expect("writes a constant", loaded.wait(), LAUNCH_FAILED)
 }
 
-fn wrong_kernels() -> Outcome {
-    for (body, ..) in WRONG_KERNELS {
+/// Has a child run kernels, each in a context of its own, and looks at what it says of each, and of others that it runs.
+pub fn wrong_kernels(what: &str, kernels: &[WrongKernel], others: &[WrongKernel]) -> Outcome {
+    for (body, ..) in kernels {
         check_assembles(&wrong_text(body))?;
     }
-    let ended = child("generated kernels", &[])?;
+    let ended = child(what, &[])?;
     // A context that is broken leaves what was in it, which the end of the process tells.
     if ended.status.code() != Some(0) {
         return Err(format!("{:?}: {}", ended.status, ended.output));
     }
-    for (body, _, wanted) in WRONG_KERNELS.into_iter().chain([("constant", 0, "writes to constant memory")]) {
-        let (_, behind) = ended.output.split_once(&format!("kernel: {body}\n")).ok_or(body)?;
+    for (body, _, wanted) in kernels.iter().chain(others) {
+        let (_, behind) = ended.output.split_once(&format!("kernel: {body}\n")).ok_or(*body)?;
         let line = behind.lines().next().unwrap_or_default();
         if !line.contains("of the PTX ") || !line.contains(wanted) || !line.contains("[kernel wrong, block (") {
             return Err(format!("{body}: {line}"));
@@ -849,15 +841,6 @@ fn graphs() -> Outcome {
         result::free_sync(to).map_err(text)?;
     }
     expect("sums", output, (0..count as u64).map(|i| 6 * i).collect())
-}
-
-/// Two threads that write to one place: found where races are looked for.
-fn races() -> Outcome {
-    let body = "ld.param.u64 %x3, [meets_param_0+24]; st.global.u64 [%x3], %x0; mov.u64 %x9, %x0;";
-    let loaded = Loaded::new(&format!("{HEAD}{}", kernel("meets", body)))?;
-    let ones = [1_u64; 2 * THREADS];
-    let ended = loaded.run("meets", [&ones; 3])?.0;
-    expect("meets", ended, if kind() == "races" { LAUNCH_FAILED } else { 0 })
 }
 
 fn on_two_devices() -> Outcome {
