@@ -13,7 +13,7 @@ use crate::common::selection;
 pub const TABLE: [Case; 1] = [("random_walks", random_walks)];
 
 /// Lines, images, batches of both; shorter than a strip, and some strips.
-const DIMS: [[usize; 3]; 12] = [
+const DIMS: [[usize; 3]; 14] = [
     [16, 1, 1],
     [37, 1, 1],
     [700, 1, 1],
@@ -25,6 +25,8 @@ const DIMS: [[usize; 3]; 12] = [
     [96, 33, 1],
     [40, 13, 3],
     [24, 5, 7],
+    [19, 8, 8],
+    [70, 6, 12],
     [513, 3, 1],
 ];
 
@@ -32,10 +34,10 @@ const DIMS: [[usize; 3]; 12] = [
 struct Making {
     program: Program,
     dims: [usize; 3],
-    /// The dimension beside the first that filters go along.
-    along: usize,
-    /// The first one is circular, and the other one.
-    circular: [bool; 2],
+    /// The dimensions that filters go along.
+    along: Vec<usize>,
+    /// Those that are circular.
+    circular: [bool; 3],
     /// All of the arrays' size, with their classes.
     whole: Vec<(Value, bool)>,
     /// What expands: its dimensions, and its class.
@@ -91,9 +93,9 @@ impl Making {
         }
     }
 
-    /// Boundaries along the first dimension, or the other one.
-    fn ends(&self, dice: &mut Dice, other: bool) -> Ends<f64> {
-        if self.circular[usize::from(other)] {
+    /// Boundaries along a dimension.
+    fn ends(&self, dice: &mut Dice, d: usize) -> Ends<f64> {
+        if self.circular[d] {
             return Boundary::Circular.into();
         }
         let mut end = || match dice.of(4) {
@@ -108,10 +110,8 @@ impl Making {
 
     fn filter(&self, dice: &mut Dice, single: bool) -> Filtering {
         let dims = self.dims;
-        let both = [self.ends(dice, false), self.ends(dice, true)];
-        let mut ends = [Ends::default(); 3];
-        (ends[0], ends[self.along]) = (both[0], both[1]);
-        let d = if dice.of(2) == 0 { 0 } else { self.along };
+        let ends = [0, 1, 2].map(|d| self.ends(dice, d));
+        let d = *dice.pick(&self.along);
         let own = ends[d];
         let entries = |dice: &mut Dice, count: usize| -> Vec<f64> {
             (0..count).map(|_| of_class(dice.number().clamp(-9.0, 9.0), single)).collect()
@@ -120,8 +120,8 @@ impl Making {
             0 => {
                 let is_plain = |end| !matches!(end, Boundary::Constant(_));
                 let boundaries = ends.map(|ends| ends.both()[0]);
-                let mut offsets = [dice.of(5) as isize - 2, 0, 0];
-                offsets[self.along] += dice.of(3) as isize - 1;
+                let mut offsets = [0; 3];
+                self.along.iter().for_each(|&d| offsets[d] = dice.of(5) as isize - 2);
                 if boundaries.into_iter().zip(offsets).all(|(end, offset)| offset == 0 || is_plain(end)) {
                     return Filtering::Shift(Shift {
                         size: dims,
@@ -132,7 +132,7 @@ impl Making {
                 self.filter(dice, single)
             }
             1 if !single => {
-                let count = *dice.pick(&[1, 2, 3, 5]);
+                let count = *dice.pick(&[1, 3, 5, 9]);
                 let taps = entries(dice, count);
                 let taps = Taps::new(&taps).expect("few");
                 Filtering::Stencil(Stencil::new(Lines::along(&dims, d), taps).with_boundary(own))
@@ -145,8 +145,8 @@ impl Making {
                 }
             }
             _ => {
-                let mut size = [1 + dice.of(3), 1, 1];
-                size[self.along] *= 1 + dice.of(3);
+                let mut size = [1; 3];
+                self.along.iter().for_each(|&d| size[d] = 1 + dice.of(3));
                 let entries = entries(dice, size.iter().product());
                 if single {
                     let entries = entries.iter().map(|&entry| entry as f32).collect();
@@ -170,8 +170,13 @@ fn inputs_of(dims: [usize; 3]) -> Vec<(bool, usize)> {
 
 fn random(seed: u64, dims: [usize; 3], operations: usize) -> (Program, Vec<Value>) {
     let mut dice = Dice::new(seed);
-    let circular = [(); 2].map(|()| dice.of(3) == 0);
-    let along = if dims[2] > 1 && dice.of(3) == 0 { 2 } else { 1 };
+    let circular = [(); 3].map(|()| dice.of(3) == 0);
+    let along = match dice.of(4) {
+        _ if dims[2] == 1 => vec![0, 1],
+        0 => vec![0, 1],
+        1 => vec![0, 2],
+        _ => vec![0, 1, 2],
+    };
     let mut making = Making { program: Program::new(), dims, along, circular, whole: Vec::new(), parts: Vec::new() };
     let inputs = inputs_of(dims);
     let values: Vec<_> = inputs.iter().map(|&(single, len)| making.program.input(single, len)).collect();
@@ -196,7 +201,7 @@ fn random(seed: u64, dims: [usize; 3], operations: usize) -> (Program, Vec<Value
 }
 
 fn random_walks(engine: &AnyEngine) -> Outcome {
-    let count = u64::from(selection::of_cases(if is_slow(engine) { 150 } else { 400 }));
+    let count = u64::from(selection::of_cases(if is_slow(engine) { 600 } else { 2000 }));
     let mut walked = 0;
     for seed in 0..count {
         let mut dice = Dice::new(seed + 77);
@@ -205,7 +210,7 @@ fn random_walks(engine: &AnyEngine) -> Outcome {
         let gait = Gait {
             levels: 1 + dice.of(5),
             elements: *dice.pick(&[1, 2, 4]),
-            lines: 1,
+            lines: if dims[2] > 1 { *dice.pick(&[1, 2, 4]) } else { 1 },
             columns: *dice.pick(&[1, 2, 3, 7, 16, 100]),
         };
         let steps = 1 + dice.of(3) + gait.levels * (1 + dice.of(2));

@@ -124,13 +124,13 @@ impl<'k> Walkable<'k> {
     pub(super) fn can(&self, gait: Gait) -> bool {
         let domain = &self.what.kernel.domain;
         let columns = self.route.along.map_or(1, |along| domain[along]);
-        let reach = gait.levels * self.route.back.max(self.route.lag);
+        let reach = gait.levels * (self.route.back + self.route.lag);
         let halos: usize = self.halos(gait).into_iter().sum();
         // What stands for ghost values lies inside.
         let own = self.route.rows[0].max(self.route.rows[1]).max(LANES * gait.elements / 4);
         let turns = self.route.along.is_some_and(|along| self.route.circular[along]);
         halos + own < LANES * gait.elements
-            && (!turns || reach <= columns)
+            && (!turns || reach < columns)
             && (gait.lines == 1 || self.route.beside.is_some())
     }
 
@@ -286,7 +286,8 @@ impl<'k> Emitter<'k> {
             let last = self.code.of(Kind::Word, "min.s32", &[&last, &columns]);
             first = self.code.of(Kind::Word, "sub.s32", &[&own, &back.to_string()]);
             let stop = self.code.of(Kind::Word, "add.s32", &[&last, &lag.to_string()]);
-            let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&first, "0"]);
+            // The last level is asked for columns even while it has none yet.
+            let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&first, &lag.to_string()]);
             let ends = self.code.of(Kind::Predicate, "setp.ge.s32", &[&stop, &columns]);
             let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
             meets = self.code.of(Kind::Predicate, "or.pred", &[&meets, &beyond]);
