@@ -49,8 +49,11 @@ const AWARE: [(&str, Option<bool>); 3] = [("auto", None), ("on", Some(true)), ("
 /// The most threads.
 const THREADS: &str = "STENCIL_THREADS";
 
-/// How steps of a solver are taken at once; for tests.
+/// How steps of a solver are taken at once, which no call does by itself yet.
 const WALK: &str = "STENCIL_WALK";
+
+/// One step after the other.
+const OFF: Option<Gait> = Some(Gait { levels: 0, elements: 1, lines: 1, columns: 0 });
 
 /// The settings. A variable that is not there, or is empty, sets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +103,7 @@ impl Settings {
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
             cuda_aware: text(CUDA_AWARE).map_or(Ok(None), |text| options::choice_of_text(CUDA_AWARE, &text, &AWARE))?,
-            gait: text(WALK).map(|text| gait(&text)).transpose()?,
+            gait: text(WALK).map_or(Ok(OFF), |text| gait(&text))?,
         })
     }
 
@@ -168,17 +171,18 @@ fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
     number.map(|number| number as usize).ok_or_else(expected)
 }
 
-/// `off`, or numbers as `4x2`: of steps, a thread's elements, its lines of them, and a warp's columns.
-fn gait(text: &str) -> Result<Gait, Error> {
+/// `off`, `auto` for the engine's choice, or numbers as `4x2`: of steps, a thread's elements, its lines of them, and a warp's columns.
+fn gait(text: &str) -> Result<Option<Gait>, Error> {
     let numbers: Option<Vec<usize>> = text.split('x').map(|number| number.parse().ok()).collect();
     match numbers.as_deref() {
-        _ if text.eq_ignore_ascii_case("off") => Ok(Gait { levels: 0, elements: 1, lines: 1, columns: 0 }),
+        _ if text.eq_ignore_ascii_case("off") => Ok(OFF),
+        _ if text.eq_ignore_ascii_case("auto") => Ok(None),
         Some(&[levels @ 1..=64, elements @ (1 | 2 | 4 | 8), ref more @ ..]) if more.len() < 3 => {
             let lines = more.first().map_or(1, |&lines| lines.clamp(1, 64));
-            Ok(Gait { levels, elements, lines, columns: more.get(1).copied().unwrap_or(0) })
+            Ok(Some(Gait { levels, elements, lines, columns: more.get(1).copied().unwrap_or(0) }))
         }
         _ => Err(options::bad(format!(
-            "Bad value for the environment variable {WALK}: got {text:?}, expected off, or steps and elements, and then \
+            "Bad value for the environment variable {WALK}: got {text:?}, expected off, auto, or steps and elements, and then \
              lines and columns, such as 4x2 or 1x1x4x64."
         ))),
     }

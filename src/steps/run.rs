@@ -69,17 +69,17 @@ pub struct Ran {
 
 /// A step of a solver on one engine: from some arrays to some others.
 pub struct Step {
-    program: Arc<Program>,
+    pub(super) program: Arc<Program>,
     /// The arrays from outside; `None` for the arguments.
     pub(super) known: Vec<Option<Numbers>>,
     /// What it gives.
-    outputs: Vec<Value>,
+    pub(super) outputs: Vec<Value>,
     pub(super) shape: Shape,
     stages: Vec<Ready>,
     /// Of each stage, what nobody reads behind it.
     over: Vec<Vec<Value>>,
-    /// What takes several steps at once.
-    pub(super) several: Option<Several>,
+    /// What takes several steps at once, once that was asked for.
+    pub(super) several: Option<Option<Several>>,
 }
 
 /// A stage that is ready to run.
@@ -129,8 +129,7 @@ impl Step {
         };
         let stages = plan.stages.into_iter().map(ready).collect::<Result<Vec<_>, _>>()?;
         let over = over(&program, &stages, &outputs);
-        let several = Several::new(engine, &program, &known, &outputs[..shape.states])?;
-        Ok(Step { program, known, outputs, shape, stages, over, several })
+        Ok(Step { program, known, outputs, shape, stages, over, several: None })
     }
 
     /// How many kernels and single operations a step is.

@@ -84,10 +84,20 @@ impl Step {
         watch: &Watch,
     ) -> Result<usize, Error> {
         let span = Span { first: done, most: run.free(done, self.shape), gait: run.gait };
-        let Some(mut several) = self.several.take_if(|_| span.most > 1) else { return Ok(0) };
+        if span.most < 2 || span.gait.is_some_and(|gait| gait.levels == 0) {
+            return Ok(0);
+        }
+        let several = match self.several.take() {
+            Some(several) => several,
+            None => Several::new(engine, &self.program, &self.known, &self.outputs[..self.shape.states])?,
+        };
+        let Some(mut several) = several else {
+            self.several = Some(None);
+            return Ok(0);
+        };
         let mark = watch.mark();
         let took = self.take_several_by(engine, &mut several, (run, span), (states, buffers), watch);
-        self.several = Some(several);
+        self.several = Some(Some(several));
         let took = took?;
         watch.rewind(mark);
         watch.count(took.saturating_mul(states.iter().map(Numbers::len).max().unwrap_or(0)));

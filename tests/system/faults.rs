@@ -15,7 +15,7 @@ use libtest_mimic::{Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda, Team};
 use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
-use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term};
+use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter, Lines,
     Reduction, Reference, Source, Stencil, Taps, Target, Unary,
@@ -48,7 +48,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 27] = [
+const SCENARIOS: [Scenario; 28] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -68,6 +68,7 @@ const SCENARIOS: [Scenario; 27] = [
     Scenario { name: "filters_and_levels", prepare: warm_levels, run: filters_and_levels, next: filters_and_levels },
     Scenario { name: "levels_at_once", prepare: warm_levels, run: levels_at_once, next: levels_at_once },
     Scenario { name: "first_steps", prepare: nothing, run: steps_of_a_program, next: steps_of_a_program },
+    Scenario { name: "steps_at_once", prepare: nothing, run: steps_at_once, next: steps_at_once },
     Scenario { name: "steps", prepare: warm_steps, run: steps_of_a_program, next: steps_of_a_program },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
@@ -274,29 +275,57 @@ fn chain_in_pieces() -> Result<(), Error> {
     chain_on(&Cuda::open(None)?.with_device_bytes(1 << 20), 400, 250)
 }
 
-/// Steps of a solver: a kernel that is written at run time, a reduction, and a kernel that uses it; states on the way.
-fn steps_of_a_program() -> Result<(), Error> {
-    let size = [30, 20, 1];
+/// A program of one state: its filter, and the state of a step that is that alone.
+fn filtering(size: [usize; 3]) -> (Program, Value) {
     let len = size.iter().product();
     let mut program = Program::new();
     let state = program.input(false, len);
     let filter = convolution(size, [3, 3, 1]).with_boundary(Boundary::Circular);
+    let operation = Operation::Filter(Filtering::Convolution(filter), state);
+    let filtered = program.append(Node { operation, single: false, len });
+    (program, filtered)
+}
+
+/// Several steps a launch, and those that are left one by one.
+fn steps_at_once() -> Result<(), Error> {
+    let size = [40, 20, 1];
+    let (program, filtered) = filtering(size);
+    let gait = Gait { levels: 3, elements: 2, lines: 1, columns: 7 };
+    let run = Run { steps: 8, before: 0, total: 8, every: 0, check: 1, values: None, gait: Some(gait) };
+    steps_of("steps at once", program, vec![filtered], (size.iter().product(), 0), &run)
+}
+
+/// Steps of a solver: a kernel that is written at run time, a reduction, and a kernel that uses it; states on the way.
+fn steps_of_a_program() -> Result<(), Error> {
+    let size = [30, 20, 1];
+    let len = size.iter().product();
+    let (mut program, filtered) = filtering(size);
     let mut append = |operation, len| program.append(Node { operation, single: false, len });
-    let filtered = append(Operation::Filter(Filtering::Convolution(filter), state), len);
     let root = append(Operation::Each(Unary::Atan, filtered), len);
     let largest = append(Operation::Reduce(Reduction::LargestMagnitude, root, None, [1, len, 1]), 1);
     let expansion = Expansion::new([&[len], &[1]]).expect("one goes with all");
     let scaled = append(Operation::Pair(Binary::Divide, [Term::Value(root), Term::Value(largest)], expansion), len);
+    let run = Run { steps: 4, before: 0, total: 4, every: 2, check: 1, values: None, gait: None };
+    steps_of("steps of a program", program, vec![scaled, largest], (len, 1), &run)
+}
+
+/// A run of a step with one state of so many elements, and so many records.
+fn steps_of(
+    what: &str,
+    program: Program,
+    outputs: Vec<Value>,
+    (len, records): (usize, usize),
+    run: &Run,
+) -> Result<(), Error> {
     let program = Arc::new(program);
-    compare("steps of a program", &Cuda::open(None)?, &numbers(len), |engine, from, to| {
+    compare(what, &Cuda::open(None)?, &numbers(len), |engine, from, to| {
         let mut array = Compute::<f64>::array(engine, len)?;
         counting(0, |watch| Compute::copy(engine, from, Target::Array(&mut array), watch))?;
-        let shape = Shape { states: 1, records: 1, until: false };
-        let mut step = Step::new(engine, Arc::clone(&program), vec![None], vec![scaled, largest], shape)?;
-        let run = Run { steps: 4, before: 0, total: 4, every: 2, check: 1, values: None, gait: None };
+        let shape = Shape { states: 1, records, until: false };
+        let mut step = Step::new(engine, Arc::clone(&program), vec![None], outputs.clone(), shape)?;
         let mut ran = None;
-        counting(4 * len, |watch| {
-            ran = Some(step.run(engine, vec![array.into()], &run, watch)?);
+        counting(run.steps * len, |watch| {
+            ran = Some(step.run(engine, vec![array.into()], run, watch)?);
             Ok(())
         })?;
         let Some(Numbers::Double(last)) = ran.and_then(|mut ran| ran.states.pop()) else {

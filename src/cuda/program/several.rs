@@ -1,13 +1,13 @@
 //! Several steps a launch: which walk, and how far each warp goes.
 //!
 //! # Rationale
-//! Nothing here knows a chip. Of each way that a recurrence can be walked a few steps are timed on the device that it runs
-//! on, and of one step by the kernels of a single one; the quickest is kept while the process lives. What is computed does
-//! not depend on it.
+//! Nothing here knows a chip. While steps are taken one by one, a thread compiles a walk after the other; each is timed when
+//! it is ready, on the arrays that are at hand, and the quickest is taken from then on. What is known stays while the process
+//! lives. What is computed does not depend on it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::walk::{self, Walkable};
 use super::{Attempts, emit, put};
@@ -19,45 +19,63 @@ use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
 use crate::stencil::{Advance, Error, Span};
 use crate::watch::Watch;
 
-/// The ways that are timed: levels, elements of a lane, and its lines in volumes.
-const GAITS: [[usize; 3]; 6] = [[2, 2, 1], [4, 2, 1], [6, 2, 1], [8, 4, 1], [4, 4, 1], [2, 4, 1]];
+/// The walks that are tried: levels, elements of a lane, and its lines.
+const GAITS: [[usize; 3]; 6] = [[2, 2, 1], [4, 2, 1], [6, 2, 1], [4, 4, 1], [8, 4, 1], [2, 4, 1]];
 const GAITS_OF_VOLUMES: [[usize; 3]; 5] = [[1, 1, 4], [1, 1, 2], [1, 2, 4], [1, 4, 4], [2, 1, 4]];
 
-/// A run of fewer steps than that is over before the ways are timed, and their kernels made.
-const WORTH_TIMING: usize = 600;
+/// As many steps are taken one by one before walks are tried: most recurrences that are run once are over by then.
+const FEW: usize = 200;
 
-/// Launches of each way that are timed.
+/// Launches of each walk that are timed.
 const LAPS: usize = 3;
 
-/// Warps for each multiprocessor: enough of them to keep it busy.
-const WARPS: [usize; 3] = [8, 16, 32];
+/// Warps of a multiprocessor: the first for all walks, then the others for the quickest.
+const WARPS: [usize; 3] = [16, 8, 32];
 
-/// The fastest way of a recurrence on a device; `None` where that is one step after the other.
-static FASTEST: Mutex<BTreeMap<(usize, String), Option<Gait>>> = Mutex::new(BTreeMap::new());
-
-fn fastest() -> MutexGuard<'static, BTreeMap<(usize, String), Option<Gait>>> {
-    FASTEST.lock().unwrap_or_else(PoisonError::into_inner)
+/// What is known of a recurrence on a device.
+#[derive(Debug, Default)]
+struct Trial {
+    /// The steps that were taken one by one, up to [`FEW`].
+    steps: usize,
+    /// Milliseconds of one of them.
+    single: Option<f32>,
+    /// The walks that were tried, and whether the quickest was, with other lengths.
+    tried: usize,
+    is_over: bool,
+    /// Those that are quicker than single steps, with the milliseconds of a step.
+    quicker: Vec<(Gait, f32)>,
 }
+
+/// By the device's ordinal, and the recurrence.
+type Trials = BTreeMap<(usize, String), Arc<Mutex<Trial>>>;
 
 /// A recurrence that warps can walk.
 pub(in crate::cuda) struct Steps {
     engine: Cuda,
     what: Recurrence,
-    of_volumes: bool,
+    gaits: &'static [[usize; 3]],
     /// The kernels that were written.
     written: HashMap<[usize; 3], Option<walk::Written>>,
-    /// By what its fastest way is known.
-    key: (usize, String),
-    /// The fastest way, once it is known.
-    fastest: Option<Option<Gait>>,
+    trial: Arc<Mutex<Trial>>,
+}
+
+/// The arrays of a launch.
+#[derive(Clone, Copy)]
+struct Arrays<'a> {
+    inputs: &'a [&'a Numbers],
+    outputs: &'a [Numbers],
+    /// The steps that were taken before.
+    first: usize,
 }
 
 impl Steps {
     pub(in crate::cuda) fn new(engine: Cuda, what: &Recurrence) -> Option<Steps> {
-        let of_volumes = Walkable::new(what)?.is_of_volumes();
+        static TRIALS: Mutex<Trials> = Mutex::new(BTreeMap::new());
+        let is_of_volumes = Walkable::new(what)?.is_of_volumes();
+        let gaits = if is_of_volumes { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
         let key = (engine.ordinal(), format!("{what:?}"));
-        let known = fastest().get(&key).copied();
-        Some(Steps { engine, what: what.clone(), of_volumes, written: HashMap::new(), key, fastest: known })
+        let trial = lock(&TRIALS).entry(key).or_default().clone();
+        Some(Steps { engine, what: what.clone(), gaits, written: HashMap::new(), trial })
     }
 
     /// The kernel of a gait, if there is one.
@@ -70,15 +88,21 @@ impl Steps {
         kernel.as_mut()
     }
 
+    /// Returns true once a kernel is loaded; until then a thread compiles it.
+    fn is_ready(&mut self, gait: Gait, watch: &Watch) -> Result<bool, Error> {
+        let engine = self.engine;
+        let Some(written) = self.kernel(gait) else { return Ok(false) };
+        let mut is_ready = false;
+        engine.attempt_once(watch, &mut |device| {
+            is_ready = device.modules.generated().get_ahead(&written.text, emit::NAME)?.is_some();
+            Ok(())
+        })?;
+        Ok(is_ready)
+    }
+
     /// Puts the steps of a launch on the queue. Returns false where there is no such kernel.
-    fn launch(
-        &mut self,
-        gait: Gait,
-        inputs: &[&Numbers],
-        outputs: &[Numbers],
-        first: usize,
-        watch: &Watch,
-    ) -> Result<bool, Error> {
+    fn launch(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<bool, Error> {
+        let Arrays { inputs, outputs, first } = arrays;
         let (engine, feeds, numbers) = (self.engine, self.what.feeds.clone(), self.what.numbers);
         let Some(written) = self.kernel(gait) else { return Ok(false) };
         let blocks = written.set_length(gait.columns);
@@ -96,60 +120,79 @@ impl Steps {
                 };
                 entry.copy_from_slice(&(address + beyond as u64).to_le_bytes());
             }
-            let function = device.modules.generated(&written.text, emit::NAME)?;
+            let function = device.modules.generated().get(&written.text, emit::NAME)?;
             let bytes = arrays.iter().map(|array| 8 * array.len()).sum();
+            let shape = (blocks, walk::Written::THREADS);
             // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
-            unsafe { put(device, ("steps", bytes), &function, (blocks, walk::Written::THREADS), &written.argument) }
+            unsafe { put(device, ("steps", bytes), &function, shape, &written.argument) }
         })?;
         Ok(true)
     }
 
-    /// The columns of a warp, where so many warps are to be had of each multiprocessor.
-    fn columns(&mut self, gait: Gait, warps: usize, multiprocessors: usize) -> usize {
-        let Some(written) = self.kernel(gait) else { return 1 };
-        let parts = (warps * multiprocessors / written.strips).max(1);
-        written.columns.div_ceil(parts)
+    /// A gait whose warps go so far that each multiprocessor has so many of them.
+    fn with_columns(&mut self, gait: Gait, warps: usize) -> Gait {
+        let warps = warps * multiprocessors(&self.engine);
+        let Some(written) = self.kernel(gait) else { return gait };
+        let parts = (warps / written.strips).max(1);
+        Gait { columns: written.columns.div_ceil(parts), ..gait }
     }
 
-    /// Times the ways.
-    fn choose(
+    /// Milliseconds of a step by a walk.
+    fn time(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<f32, Error> {
+        let engine = self.engine;
+        let steps = RefCell::new(self);
+        let work = || steps.borrow_mut().launch(gait, arrays, watch).map(drop);
+        Ok(measure::least(&engine, LAPS, &work)? / gait.levels as f32)
+    }
+
+    /// Goes on with the trial, as far as kernels are ready and a run has as many steps as they take.
+    fn try_walks(
         &mut self,
-        inputs: &[&Numbers],
-        outputs: &[Numbers],
-        first: usize,
+        trial: &mut Trial,
+        (arrays, most): (Arrays, usize),
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
-    ) -> Result<Option<Gait>, Error> {
-        let multiprocessors = multiprocessors(&self.engine);
-        let (engine, one) = (self.engine, RefCell::new(one));
-        let mut fastest = (measure::least(&engine, LAPS, &|| (one.borrow_mut())())?, None);
-        let steps = RefCell::new(self);
-        let time = |gait: Gait, fastest: &mut (f32, Option<Gait>)| -> Result<(), Error> {
-            if steps.borrow_mut().kernel(gait).is_none() {
-                return Ok(());
+    ) -> Result<(), Error> {
+        let single = match trial.single {
+            Some(single) => single,
+            None => {
+                let one = RefCell::new(one);
+                *trial.single.insert(measure::least(&self.engine, LAPS, &|| (one.borrow_mut())())?)
             }
-            let work = || steps.borrow_mut().launch(gait, inputs, outputs, first, watch).map(drop);
-            let took = measure::least(&engine, LAPS, &work)? / gait.levels as f32;
-            if took < fastest.0 {
-                *fastest = (took, Some(gait));
-            }
-            Ok(())
         };
-        let gaits = if steps.borrow().of_volumes { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
-        for &[levels, elements, lines] in gaits {
-            let mut gait = Gait { levels, elements, lines, columns: 0 };
-            gait.columns = steps.borrow_mut().columns(gait, WARPS[1], multiprocessors);
-            time(gait, &mut fastest)?;
-        }
-        if let Some(gait) = fastest.1 {
-            for warps in WARPS {
-                let columns = steps.borrow_mut().columns(gait, warps, multiprocessors);
-                if columns != gait.columns {
-                    time(Gait { columns, ..gait }, &mut fastest)?;
+        while let Some(&[levels, elements, lines]) = self.gaits.get(trial.tried) {
+            let gait = Gait { levels, elements, lines, columns: 0 };
+            if self.kernel(gait).is_some() {
+                if levels > most || !self.is_ready(gait, watch)? {
+                    return Ok(());
                 }
+                let gait = self.with_columns(gait, WARPS[0]);
+                self.try_walk(trial, (gait, single), arrays, watch)?;
+            }
+            trial.tried += 1;
+        }
+        if let Some(&(quickest, _)) = trial.quicker.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
+            for warps in &WARPS[1..] {
+                let gait = self.with_columns(quickest, *warps);
+                self.try_walk(trial, (gait, single), arrays, watch)?;
             }
         }
-        Ok(fastest.1)
+        trial.is_over = true;
+        Ok(())
+    }
+
+    fn try_walk(
+        &mut self,
+        trial: &mut Trial,
+        (gait, single): (Gait, f32),
+        arrays: Arrays,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let took = self.time(gait, arrays, watch)?;
+        if took < single {
+            trial.quicker.push((gait, took));
+        }
+        Ok(())
     }
 }
 
@@ -162,30 +205,27 @@ impl Advance for Steps {
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        if let Some(mut gait) = span.gait {
-            if gait.levels == 0 || gait.levels > span.most {
-                return Ok(0);
-            }
-            if gait.columns == 0 {
-                gait.columns = self.columns(gait, WARPS[1], multiprocessors(&self.engine));
-            }
-            return Ok(if self.launch(gait, inputs, outputs, span.first, watch)? { gait.levels } else { 0 });
-        }
-        let way = match self.fastest {
-            Some(way) => way,
-            None if span.most < WORTH_TIMING => return Ok(0),
-            // What cannot be timed is taken step by step, which says what is wrong.
+        let arrays = Arrays { inputs, outputs, first: span.first };
+        let gait = match span.gait {
+            Some(gait) if gait.columns == 0 => Some(self.with_columns(gait, WARPS[0])),
+            Some(gait) => Some(gait),
             None => {
-                let Ok(chosen) = self.choose(inputs, outputs, span.first, one, watch) else { return Ok(0) };
-                fastest().insert(self.key.clone(), chosen);
-                *self.fastest.insert(chosen)
+                let trial = self.trial.clone();
+                let mut trial = lock(&trial);
+                if trial.steps < FEW {
+                    trial.steps += 1;
+                    return Ok(0);
+                }
+                if !trial.is_over && self.try_walks(&mut trial, (arrays, span.most), one, watch).is_err() {
+                    // Steps one by one tell what is wrong, if they cannot be taken either.
+                    trial.is_over = true;
+                }
+                let fit = trial.quicker.iter().filter(|(gait, _)| gait.levels <= span.most);
+                fit.min_by(|a, b| a.1.total_cmp(&b.1)).map(|&(gait, _)| gait)
             }
         };
-        match way {
-            Some(gait) if gait.levels <= span.most => {
-                self.launch(gait, inputs, outputs, span.first, watch)?;
-                Ok(gait.levels)
-            }
+        match gait.filter(|gait| (1..=span.most).contains(&gait.levels)) {
+            Some(gait) if self.launch(gait, arrays, watch)? => Ok(gait.levels),
             _ => Ok(0),
         }
     }
@@ -195,4 +235,8 @@ impl Advance for Steps {
 fn multiprocessors(engine: &Cuda) -> usize {
     let device = Driver::get().ok().and_then(|driver| driver.devices.get(engine.ordinal()));
     device.and_then(|device| device.as_ref().ok()).map_or(1, |device| device.multiprocessors.max(1) as usize)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

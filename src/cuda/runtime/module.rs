@@ -10,6 +10,7 @@ use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
 use super::archive;
+use super::generated::Generated;
 use super::pace::SharedPace;
 use super::queue::Queue;
 use crate::cuda::driver::context::{Context, DriverHandle, is_recording};
@@ -19,18 +20,18 @@ use crate::stencil::Error;
 
 /// A module in a context, until nobody needs it any more.
 #[derive(Debug)]
-struct LoadedModule {
+pub(super) struct LoadedModule {
     handle: DriverHandle<sys::CUmod_st>,
     context: Arc<Context>,
 }
 
 impl LoadedModule {
-    /// What the driver makes of PTX, for its chip; it keeps that for the next process.
-    fn new(context: &Arc<Context>, ptx: &CStr) -> Result<Arc<LoadedModule>, Error> {
+    /// What the driver makes of PTX that ends in NUL, for its chip; it keeps that for the next process. Or a binary.
+    pub(super) fn new(context: &Arc<Context>, image: &[u8]) -> Result<Arc<LoadedModule>, Error> {
         context.bind()?;
-        // SAFETY: it is PTX that ends in NUL.
-        let handle =
-            unsafe { result::module::load_data(ptx.as_ptr().cast::<c_void>()) }.map_err(failed("cuModuleLoadData"))?;
+        // SAFETY: the driver reads either as far as it goes.
+        let handle = unsafe { result::module::load_data(image.as_ptr().cast::<c_void>()) }
+            .map_err(failed("cuModuleLoadData"))?;
         Ok(Arc::new(LoadedModule { handle: DriverHandle(handle), context: context.clone() }))
     }
 }
@@ -60,7 +61,7 @@ struct LoadedFunction {
 
 impl Function {
     /// The kernel of this name in a module.
-    fn new(module: &Arc<LoadedModule>, name: CString) -> Result<Function, Error> {
+    pub(super) fn new(module: &Arc<LoadedModule>, name: CString) -> Result<Function, Error> {
         // SAFETY: the module is loaded.
         let handle =
             unsafe { result::module::get_function(module.handle.0, name) }.map_err(failed("cuModuleGetFunction"))?;
@@ -94,8 +95,7 @@ pub(crate) struct Modules {
     /// What fills constant memory.
     queue: Arc<Queue>,
     turns: Arc<Turns>,
-    /// Kernels that were written at run time, by their text; the last ones were used last.
-    generated: Mutex<Vec<(String, Function)>>,
+    generated: Generated,
 }
 
 /// A module, loaded once or more often, and how often coefficients were sent to one of them. The last is the one that
@@ -105,9 +105,6 @@ struct Copies {
     modules: Vec<Arc<Module>>,
     sent: usize,
 }
-
-/// The most kernels written at run time that stay loaded.
-const MOST_GENERATED: usize = 256;
 
 /// The most copies of a module. Each takes a few hundred KB of the device.
 const MOST_COPIES: usize = 16;
@@ -131,7 +128,8 @@ impl Turns {
 
 impl Modules {
     pub(crate) fn new(queue: &Arc<Queue>) -> Modules {
-        Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default(), generated: Mutex::default() }
+        let generated = Generated::new(queue.context());
+        Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default(), generated }
     }
 
     /// What the device is that they are for, if the driver tells.
@@ -157,23 +155,9 @@ impl Modules {
         Ok(module)
     }
 
-    /// The kernel `name` of a module that was written at run time. The driver compiles it where it is not loaded yet.
-    pub(crate) fn generated(&self, text: &str, name: &str) -> Result<Function, Error> {
-        let mut generated = lock(&self.generated);
-        if let Some(found) = generated.iter().rposition(|(known, _)| known == text) {
-            generated[found..].rotate_left(1);
-            return Ok(generated.last().expect("it was found").1.clone());
-        }
-        let wrong = |_| Error::Internal("A kernel with a NUL.".into());
-        let ptx = CString::new(text).map_err(wrong)?;
-        let name = CString::new(name).map_err(wrong)?;
-        let loaded = LoadedModule::new(self.queue.context(), &ptx)?;
-        let function = Function::new(&loaded, name)?;
-        if generated.len() == MOST_GENERATED {
-            generated.remove(0);
-        }
-        generated.push((text.to_owned(), function.clone()));
-        Ok(function)
+    /// Kernels that were written at run time.
+    pub(crate) fn generated(&self) -> &Generated {
+        &self.generated
     }
 
     /// The module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol: they
@@ -251,7 +235,7 @@ impl Module {
     ///
     /// `paces` is what is known of how the device keeps up.
     fn load(queue: &Arc<Queue>, name: &str, paces: [SharedPace; 2]) -> Result<Module, Error> {
-        let loaded = LoadedModule::new(queue.context(), &archive::ptx(name)?)?;
+        let loaded = LoadedModule::new(queue.context(), archive::ptx(name)?.to_bytes_with_nul())?;
         Ok(Module { loaded, queue: queue.clone(), known: Mutex::default(), paces })
     }
 

@@ -315,6 +315,10 @@ struct Module {
     std::map<std::string, Allocation> symbols;
 };
 
+struct Link {
+    std::string text;
+};
+
 struct Graph {
     Context* context;
     std::vector<std::shared_ptr<Op>> ops;
@@ -335,6 +339,7 @@ std::vector<std::pair<int, int>> foreign;
 uint64_t next_address[MAX_DEVICES], next_pinned = PINNED_BASE + PAGE;
 uint64_t allocated[MAX_DEVICES];
 std::set<Context*>& contexts = *new std::set<Context*>;
+std::set<Link*>& links = *new std::set<Link*>;
 Context* primary[MAX_DEVICES] = {};
 uint32_t next_module = 1;
 uint64_t next_context = 1;
@@ -364,6 +369,7 @@ bool acquires(const char* name) {
                                       "cuStreamCreate",
                                       "cuEventCreate",
                                       "cuModuleLoadData",
+                                      "cuLinkCreate_v2",
                                       "cuLaunchKernel",
                                       "cuLaunchKernelEx",
                                       "cuStreamBeginCapture_v2",
@@ -2254,6 +2260,62 @@ EXPORT CUresult cuModuleLoadData(Module** module, const void* image) {
     context->modules.insert(loaded.get());
     *module = loaded.release();
     return SUCCESS;
+}
+
+// The linker: of one text that was made at run time, which is its own binary here.
+EXPORT CUresult cuLinkCreate_v2(unsigned int options, int*, void**, Link** link) {
+    Call call("cuLinkCreate_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (options != 0) return NOT_SUPPORTED;
+    links.insert(*link = new Link);
+    return SUCCESS;
+}
+
+EXPORT CUresult cuLinkAddData_v2(Link* link, int type, const char* data, size_t size, const char*, unsigned int options,
+                                 int*, void**) {
+    constexpr int PTX = 1;
+    Call call("cuLinkAddData_v2");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (!is_one_of(links, link) || size == 0 || data[size - 1] != 0) {
+        misuse("cuLinkAddData of no link, or of a text that does not end");
+        return INVALID_VALUE;
+    }
+    if (type != PTX || options != 0 || !link->text.empty() || !ptx::is_generated(data)) return NOT_SUPPORTED;
+    ptx::Module module;
+    const std::string why = ptx::read(data, module);
+    if (!why.empty()) return check(call.name, INVALID_IMAGE, why);
+    link->text = data;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuLinkComplete(Link* link, const void** binary, size_t* size) {
+    Call call("cuLinkComplete");
+    Lock lock(books);
+    Context* context;
+    if (CUresult status = call.enter(context)) return status;
+    if (!is_one_of(links, link)) {
+        misuse("cuLinkComplete of no link");
+        return INVALID_HANDLE;
+    }
+    *binary = link->text.c_str();
+    *size = link->text.size() + 1;
+    return SUCCESS;
+}
+
+EXPORT CUresult cuLinkDestroy(Link* link) {
+    Call call("cuLinkDestroy");
+    Lock lock(books);
+    if (!is_one_of(links, link)) {
+        misuse("cuLinkDestroy of no link");
+        return INVALID_HANDLE;
+    }
+    links.erase(link);
+    delete link;
+    return call.injected;
 }
 
 static CUresult find_module(Module* module, const Call& call) {

@@ -297,7 +297,7 @@ fn section(start: usize, size: [usize; 3], steps: [isize; 3]) -> Places {
 }
 
 /// An array of samples that depend on a seed.
-fn numbers(engine: &AnyEngine, single: bool, len: usize, seed: u64) -> Result<Numbers, String> {
+pub fn numbers(engine: &AnyEngine, single: bool, len: usize, seed: u64) -> Result<Numbers, String> {
     let samples = samples(len, seed);
     let told = |error: stencil_mex::stencil::Error| error.to_string();
     Ok(match single {
@@ -314,7 +314,7 @@ fn known_bits<T: Real>(number: T) -> u64 {
     if number.is_nan() { u64::MAX } else { bits(number) }
 }
 
-fn bits_of(engine: &AnyEngine, numbers: &Numbers) -> Result<Vec<u64>, String> {
+pub fn bits_of(engine: &AnyEngine, numbers: &Numbers) -> Result<Vec<u64>, String> {
     let told = |error: stencil_mex::stencil::Error| error.to_string();
     Ok(match numbers {
         Numbers::Double(array) => contents(engine, array).map_err(told)?.into_iter().map(known_bits).collect(),

@@ -1,16 +1,20 @@
 //! Several steps a launch: random recurrences with any number of them, against the reference that takes one after the other.
 
-use stencil_mex::stencil::program::{Filtering, Gait, Node, Operation, Program, Term, Value};
+use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
-    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Reference, Shift, Sides, Stencil, Taps,
+    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Reduction, Reference, Shift, Sides,
+    Stencil, Taps,
 };
+use stencil_mex::steps::{Run, Shape, Step};
+use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, is_slow};
-use super::programs::{Dice, alike, narrow, of_class, run};
+use super::programs::{Dice, alike, bits_of, narrow, numbers, of_class, run};
 use crate::common::ends::AnyEngine;
 use crate::common::selection;
 
-pub const TABLE: [Case; 1] = [("random_walks", random_walks)];
+pub const TABLE: [Case; 3] =
+    [("random_walks", random_walks), ("walks_that_are_asked", walks_that_are_asked), ("walks_by_choice", by_choice)];
 
 /// Lines, images, batches of both; shorter than a strip, and some strips.
 const DIMS: [[usize; 3]; 14] = [
@@ -225,6 +229,84 @@ fn random_walks(engine: &AnyEngine) -> Outcome {
     // Some reach too far, or differ in their boundaries.
     if engine.name() == "cuda" && walked < count / 3 {
         return Err(format!("{walked} of {count} recurrences were walked"));
+    }
+    Ok(())
+}
+
+/// Heat that spreads from `dims` with two numbers in each step; and whether a sum of magnitudes is above a bound.
+fn heat(dims: [usize; 3], bound: f64) -> (Program, Vec<Value>) {
+    let len = dims.iter().product();
+    let mut program = Program::new();
+    let state = program.input(false, len);
+    let numbers = [program.input(false, 1), program.input(false, 1)];
+    let filter = Filter::new(vec![0.0, 0.1, 0.0, 0.1, 0.6, 0.1, 0.0, 0.1, 0.0], [3, 3, 1]).expect("a filter");
+    let sides = Sides::from([Ends::from(Boundary::Mirror), Ends::from(Boundary::Constant(0.5)), Ends::default()]);
+    let filter = Convolution::new(dims, filter).with_boundary(sides);
+    let mut append = |operation, len| program.append(Node { operation, single: false, len });
+    let mut next = append(Operation::Filter(Filtering::Convolution(filter), state), len);
+    let expansion = Expansion::new([&[len], &[1]]).expect("one goes with all");
+    for (op, number) in [Binary::Multiply, Binary::Add].into_iter().zip(numbers) {
+        next = append(Operation::Pair(op, [Term::Value(next), Term::Value(number)], expansion), len);
+    }
+    let sum = append(Operation::Reduce(Reduction::SumOfMagnitudes, next, None, [1, len, 1]), 1);
+    let plain = Expansion::new([&[1], &[1]]).expect("they are alike");
+    let end = append(Operation::Pair(Binary::Greater, [Term::Value(sum), Term::Number(bound)], plain), 1);
+    (program, vec![next, end])
+}
+
+/// What a run of [`heat`] comes to: bits of states, pages, the steps, whether it ended by itself, and those at once.
+type Came = (Vec<Vec<u64>>, Vec<Vec<u64>>, usize, bool, usize);
+
+fn heated(engine: &AnyEngine, dims: [usize; 3], bound: f64, run: &Run) -> Result<Came, String> {
+    let told = |error: stencil_mex::stencil::Error| error.to_string();
+    let (program, outputs) = heat(dims, bound);
+    let state = numbers(engine, false, dims.iter().product(), 5)?;
+    let values = numbers(engine, false, 2 * run.steps, 6)?;
+    let shape = Shape { states: 1, records: 0, until: true };
+    let mut step = Step::new(engine, program, vec![None; 3], outputs, shape).map_err(told)?;
+    let run = Run { values: Some((values, 2)), ..*run };
+    let ran = step.run(engine, vec![state], &run, &Watch::new()).map_err(told)?;
+    let bits = |all: &[Numbers]| all.iter().map(|one| bits_of(engine, one)).collect::<Result<Vec<_>, _>>();
+    Ok((bits(&ran.states)?, bits(&ran.kept)?, ran.steps, ran.ended, ran.at_once))
+}
+
+/// Pages, numbers of each step, and an end that is asked for now and then.
+fn walks_that_are_asked(engine: &AnyEngine) -> Outcome {
+    let dims = [50, 23, 1];
+    for (number, (steps, every, check, before)) in
+        [(23, 5, 4, 0), (12, 3, 100, 0), (17, 0, 1, 0), (9, 2, 3, 7), (6, 100, 6, 0), (31, 4, 8, 3)]
+            .into_iter()
+            .enumerate()
+    {
+        for (levels, bound) in [(2, 1e300), (3, 700.0), (1, 600.0), (5, 1e300)] {
+            let gait = Gait { levels, elements: 2, lines: 1, columns: 4 };
+            let run = Run { steps, before, total: before + steps, every, check, values: None, gait: Some(gait) };
+            let what = format!("run {number} by {levels} levels");
+            let found = heated(engine, dims, bound, &run).map_err(|error| format!("{what}: {error}"))?;
+            let right = heated(&Reference, dims, bound, &run)?;
+            if (&found.0, &found.1, found.2, found.3) != (&right.0, &right.1, right.2, right.3) {
+                return Err(format!("{what}: {} steps for {}, or other bits", found.2, right.2));
+            }
+            let walks =
+                engine.name() == "cuda" && check > levels && (every == 0 || every >= levels) && found.2 > levels;
+            if walks && found.4 == 0 {
+                return Err(format!("{what}: no steps at once"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A run that is long enough for the engine to choose, twice: the second one knows what the first one found.
+fn by_choice(engine: &AnyEngine) -> Outcome {
+    let dims = [40, 11, 1];
+    let run = Run { steps: 700, before: 0, total: 700, every: 0, check: 1000, values: None, gait: None };
+    let right = heated(&Reference, dims, 1e300, &run)?;
+    for round in 0..2 {
+        let found = heated(engine, dims, 1e300, &run)?;
+        if (&found.0, found.2) != (&right.0, right.2) {
+            return Err(format!("round {round}: other bits, of {} steps at once", found.4));
+        }
     }
     Ok(())
 }
