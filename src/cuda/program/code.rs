@@ -69,6 +69,7 @@ impl Code {
     }
 
     /// A register that nobody has.
+    #[inline(never)]
     pub(super) fn register(&mut self, kind: Kind) -> Register {
         let count = &mut self.counts[kind as usize];
         *count += 1;
@@ -76,6 +77,7 @@ impl Code {
     }
 
     /// The result of an instruction: `name result, operands`.
+    #[inline(never)]
     pub(super) fn of(&mut self, kind: Kind, name: &str, operands: &[&str]) -> Register {
         let key = format!("{name} {}", operands.join(", "));
         if let Some(known) = self.known.iter().rev().find_map(|scope| scope.get(&key)) {
@@ -87,11 +89,19 @@ impl Code {
         register
     }
 
+    /// The result of an instruction on a register and a whole number.
+    #[inline(never)]
+    pub(super) fn by(&mut self, kind: Kind, name: &str, operand: &str, number: impl ToString) -> Register {
+        self.of(kind, name, &[operand, &number.to_string()])
+    }
+
     /// What a key stands for, in this scope or around it.
+    #[inline(never)]
     pub(super) fn recall(&self, key: &str) -> Option<Register> {
         self.known.iter().rev().find_map(|scope| scope.get(key)).cloned()
     }
 
+    #[inline(never)]
     pub(super) fn remember(&mut self, key: String, register: &Register) {
         if let Some(scope) = self.known.last_mut() {
             scope.insert(key, register.clone());
@@ -99,13 +109,22 @@ impl Code {
     }
 
     /// An instruction with an effect.
+    #[inline(never)]
     pub(super) fn line(&mut self, instruction: &str) {
         self.text.push('\t');
         self.text.push_str(instruction);
         self.text.push_str(";\n");
     }
 
+    /// Gives a register another value.
+    #[inline(never)]
+    pub(super) fn set(&mut self, kind: Kind, register: &str, value: &str) {
+        let class = kind.names()[1];
+        self.line(&format!("mov.{class} {register}, {value}"));
+    }
+
     /// A name for a place in the code.
+    #[inline(never)]
     pub(super) fn label(&mut self) -> String {
         self.labels += 1;
         format!("$L{}", self.labels)

@@ -32,6 +32,7 @@ pub(super) struct Written {
 
 impl Emitter<'_> {
     /// An address of the argument.
+    #[inline(never)]
     pub(super) fn address(&mut self, number: usize) -> Register {
         self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{}]", 8 * number)])
     }
@@ -99,6 +100,7 @@ impl Emitter<'_> {
     }
 
     /// What a part gives at a place.
+    #[inline(never)]
     pub(super) fn value(&mut self, part: usize, place: &Place) -> Register {
         let key = format!("value {part} {}", place.name());
         if let Some(known) = self.code.recall(&key) {

@@ -36,6 +36,7 @@ impl<'k> Emitter<'k> {
     }
 
     /// A whole number of the argument that is not part of the code; `what` is what it is known by.
+    #[inline(never)]
     pub(super) fn long(&mut self, what: &str, value: i64) -> Register {
         let at = match self.numbers.get(what) {
             Some(&at) => at,
@@ -54,6 +55,7 @@ impl<'k> Emitter<'k> {
     }
 
     /// A number of the argument.
+    #[inline(never)]
     pub(super) fn number(&mut self, what: &str, kind: Kind, value: f64) -> Register {
         let at = match self.numbers.get(what) {
             Some(&at) => at,

@@ -6,7 +6,6 @@
 //! lives. What is computed does not depend on it.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::walk::{self, Walkable};
@@ -47,7 +46,10 @@ struct Trial {
 }
 
 /// By the device's ordinal, and the recurrence.
-type Trials = BTreeMap<(usize, String), Arc<Mutex<Trial>>>;
+type Trials = Vec<((usize, String), Arc<Mutex<Trial>>)>;
+
+/// The most recurrences that something is known of.
+const MOST_TRIALS: usize = 64;
 
 /// A recurrence that warps can walk.
 pub(in crate::cuda) struct Steps {
@@ -55,7 +57,7 @@ pub(in crate::cuda) struct Steps {
     what: Recurrence,
     gaits: &'static [[usize; 3]],
     /// The kernels that were written.
-    written: HashMap<[usize; 3], Option<walk::Written>>,
+    written: Vec<([usize; 3], Option<walk::Written>)>,
     trial: Arc<Mutex<Trial>>,
 }
 
@@ -70,22 +72,33 @@ struct Arrays<'a> {
 
 impl Steps {
     pub(in crate::cuda) fn new(engine: Cuda, what: &Recurrence) -> Option<Steps> {
-        static TRIALS: Mutex<Trials> = Mutex::new(BTreeMap::new());
+        static TRIALS: Mutex<Trials> = Mutex::new(Vec::new());
         let is_of_volumes = Walkable::new(what)?.is_of_volumes();
         let gaits = if is_of_volumes { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
         let key = (engine.ordinal(), format!("{what:?}"));
-        let trial = lock(&TRIALS).entry(key).or_default().clone();
-        Some(Steps { engine, what: what.clone(), gaits, written: HashMap::new(), trial })
+        let mut trials = lock(&TRIALS);
+        let known = trials.iter().rposition(|(known, _)| *known == key);
+        let known = known.map_or_else(|| (key, Arc::default()), |at| trials.remove(at));
+        let trial = known.1.clone();
+        if trials.len() == MOST_TRIALS {
+            trials.remove(0);
+        }
+        trials.push(known);
+        drop(trials);
+        Some(Steps { engine, what: what.clone(), gaits, written: Vec::new(), trial })
     }
 
     /// The kernel of a gait, if there is one.
     fn kernel(&mut self, gait: Gait) -> Option<&mut walk::Written> {
         let Steps { what, written, .. } = self;
-        let kernel = written.entry([gait.levels, gait.elements, gait.lines]).or_insert_with(|| {
-            let walkable = Walkable::new(what)?;
-            walkable.can(gait).then(|| walkable.write(gait)).flatten()
+        let key = [gait.levels, gait.elements, gait.lines];
+        let known = written.iter().position(|(known, _)| *known == key);
+        let at = known.unwrap_or_else(|| {
+            let walkable = Walkable::new(what).filter(|walkable| walkable.can(gait));
+            written.push((key, walkable.and_then(|walkable| walkable.write(gait))));
+            written.len() - 1
         });
-        kernel.as_mut()
+        written[at].1.as_mut()
     }
 
     /// Returns true once a kernel is loaded; until then a thread compiles it.

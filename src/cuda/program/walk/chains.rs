@@ -1,7 +1,7 @@
 //! Chains of filters that are open while columns come: each column is added to all of them at once.
 
 use super::levels::Way;
-use super::{At, Walk};
+use super::{At, Kept};
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
 use crate::stencil::program::{Chain, Step};
@@ -28,7 +28,7 @@ impl Emitter<'_> {
                 0 => self.code.of(kind, &format!("mov.{}", kind.number()), &[&literal(kind, 0.0)]),
                 _ => {
                     let register = self.code.register(kind);
-                    self.walk_mut().chains.entry(key).or_default()[0].clone_from(&register);
+                    self.chain(key)[0].clone_from(&register);
                     register
                 }
             };
@@ -48,20 +48,29 @@ impl Emitter<'_> {
                 sum = self.code.of(kind, &multiply_add, &[&sample, &entry, &sum]);
             }
             let next = (level, part, column + 1, line, element);
-            self.walk_mut().chains.entry(next).or_default()[1].clone_from(&sum);
+            if column + 1 < columns {
+                self.chain(next)[1].clone_from(&sum);
+            }
             result = Some(sum);
         }
-        self.walk_mut().chains.remove(&(level, part, columns, line, element));
         result.expect("a filter has columns")
+    }
+
+    /// A chain, and what it becomes.
+    fn chain(&mut self, key: Kept) -> &mut [Register; 2] {
+        let chains = &mut self.walk_mut().chains;
+        let known = chains.iter().position(|(chain, _)| *chain == key);
+        let at = known.unwrap_or_else(|| {
+            chains.push((key, Default::default()));
+            chains.len() - 1
+        });
+        &mut chains[at].1
     }
 
     /// Makes each chain one column longer.
     pub(super) fn lengthen(&mut self) {
-        let Walk { chains, .. } = self.walk();
-        let moves: Vec<_> = chains.iter().rev().map(|(key, moved)| (key.1, moved.clone())).collect();
-        for (part, [to, from]) in moves {
-            let kind = Kind::of_numbers(self.kernel.parts[part].single);
-            self.code.line(&format!("mov.{} {to}, {from}", kind.number()));
+        for ((_, part, ..), [to, from]) in self.walk().chains.clone() {
+            self.code.set(Kind::of_numbers(self.kernel.parts[part].single), &to, &from);
         }
     }
 }

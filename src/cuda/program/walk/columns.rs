@@ -13,25 +13,28 @@ fn bytes_of(kind: Kind) -> usize {
 
 impl Emitter<'_> {
     /// The index of an element of the lane, inside the array.
+    #[inline(never)]
     fn row(&mut self, element: usize) -> Register {
         let first = self.walk().row.clone();
         self.ahead(|emitter| {
-            let own = emitter.code.of(Kind::Word, "add.s32", &[&first, &element.to_string()]);
+            let own = emitter.code.by(Kind::Word, "add.s32", &first, element);
             emitter.index_inside(0, own)
         })
     }
 
     /// The index of a line of the lane, inside the array.
+    #[inline(never)]
     fn line(&mut self, line: i64) -> Register {
         let first = self.walk().line.clone();
         let beside = self.walk().route.beside.expect("lines are asked for where there are some");
         self.ahead(|emitter| {
-            let own = emitter.code.of(Kind::Word, "add.s32", &[&first, &line.to_string()]);
+            let own = emitter.code.by(Kind::Word, "add.s32", &first, line);
             emitter.index_inside(beside, own)
         })
     }
 
     /// The index of what stands for an element that may lie outside.
+    #[inline(never)]
     fn index_inside(&mut self, dim: usize, own: Register) -> Register {
         if !self.walk().edges {
             return own;
@@ -41,28 +44,30 @@ impl Emitter<'_> {
             return self.clamped(&own, &extent);
         }
         let rest = self.code.of(Kind::Word, "rem.s32", &[&own, &extent]);
-        let below = self.code.of(Kind::Predicate, "setp.lt.s32", &[&rest, "0"]);
+        let below = self.code.by(Kind::Predicate, "setp.lt.s32", &rest, 0);
         let around = self.code.of(Kind::Word, "add.s32", &[&rest, &extent]);
         self.code.of(Kind::Word, "selp.b32", &[&around, &rest, &below])
     }
 
     /// The number of elements along a dimension.
+    #[inline(never)]
     pub(super) fn extent_of(&mut self, dim: usize) -> Register {
         let extent = self.kernel.domain[dim];
         self.ahead(|emitter| emitter.index_of(&format!("extent {dim}"), extent))
     }
 
     fn clamped(&mut self, index: &str, extent: &str) -> Register {
-        let last = self.code.of(Kind::Word, "add.s32", &[extent, "-1"]);
-        let low = self.code.of(Kind::Word, "max.s32", &[index, "0"]);
+        let last = self.code.by(Kind::Word, "add.s32", extent, -1);
+        let low = self.code.by(Kind::Word, "max.s32", index, 0);
         self.code.of(Kind::Word, "min.s32", &[&low, &last])
     }
 
     /// The column of a level at a lag, which may lie outside the array.
+    #[inline(never)]
     pub(super) fn column_at(&mut self, level: usize, lag: usize) -> Register {
         let walk = self.walk();
         let (column, behind) = (walk.column.clone(), level * walk.route.lag + lag);
-        if behind == 0 { column } else { self.code.of(Kind::Word, "sub.s32", &[&column, &behind.to_string()]) }
+        if behind == 0 { column } else { self.code.by(Kind::Word, "sub.s32", &column, behind) }
     }
 
     /// A column inside the array, as a wide index.
@@ -72,7 +77,7 @@ impl Emitter<'_> {
             let along = self.walk().route.along.expect("there are columns");
             let columns = self.extent_of(along);
             column = if self.walk().route.circular[along] {
-                let below = self.code.of(Kind::Predicate, "setp.lt.s32", &[&column, "0"]);
+                let below = self.code.by(Kind::Predicate, "setp.lt.s32", &column, 0);
                 let around = self.code.of(Kind::Word, "add.s32", &[&column, &columns]);
                 let low = self.code.of(Kind::Word, "selp.b32", &[&around, &column, &below]);
                 let above = self.code.of(Kind::Predicate, "setp.ge.s32", &[&low, &columns]);
@@ -116,7 +121,7 @@ impl Emitter<'_> {
         let wide = |emitter: &mut Self, d: usize| {
             let name = if plain { "whole" } else { name };
             let step = emitter.long(&format!("{name} step {d}"), view.steps[d] as i64);
-            emitter.code.of(Kind::Long, "mul.lo.s64", &[&step, &bytes.to_string()])
+            emitter.code.by(Kind::Long, "mul.lo.s64", &step, bytes)
         };
         let base = self.ahead(|emitter| {
             let mut address = emitter.address(array);
@@ -207,8 +212,8 @@ impl Emitter<'_> {
         let [low, high] = [halos[0] / gait.elements, LANES - halos[1] / gait.elements];
         let own = self.ahead(|emitter| {
             let lane = emitter.code.recall("lane").expect("it was found at the beginning");
-            let low = emitter.code.of(Kind::Predicate, "setp.ge.s32", &[&lane, &low.to_string()]);
-            let high = emitter.code.of(Kind::Predicate, "setp.lt.s32", &[&lane, &high.to_string()]);
+            let low = emitter.code.by(Kind::Predicate, "setp.ge.s32", &lane, low);
+            let high = emitter.code.by(Kind::Predicate, "setp.lt.s32", &lane, high);
             emitter.code.of(Kind::Predicate, "and.pred", &[&low, &high])
         });
         let own = match when {
@@ -218,7 +223,7 @@ impl Emitter<'_> {
         let own = match self.walk().route.beside.filter(|_| edges) {
             Some(beside) => {
                 let (first, lines) = (self.walk().line.clone(), self.extent_of(beside));
-                let index = self.code.of(Kind::Word, "add.s32", &[&first, &line.to_string()]);
+                let index = self.code.by(Kind::Word, "add.s32", &first, line);
                 let inside = self.code.of(Kind::Predicate, "setp.lt.s32", &[&index, &lines]);
                 self.code.of(Kind::Predicate, "and.pred", &[&own, &inside])
             }
@@ -233,7 +238,7 @@ impl Emitter<'_> {
             let mut own = own.clone();
             if edges {
                 let (row, rows) = (self.walk().row.clone(), self.extent_of(0));
-                let index = self.code.of(Kind::Word, "add.s32", &[&row, &first.to_string()]);
+                let index = self.code.by(Kind::Word, "add.s32", &row, first);
                 let inside = self.code.of(Kind::Predicate, "setp.lt.s32", &[&index, &rows]);
                 own = self.code.of(Kind::Predicate, "and.pred", &[&own, &inside]);
             }

@@ -1,6 +1,6 @@
 //! The levels of a walk: what is computed of each column, and of which columns.
 
-use super::{At, LANES, Walk};
+use super::{At, Kept, LANES, Walk};
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
 use crate::stencil::Boundary;
@@ -45,7 +45,7 @@ impl Emitter<'_> {
                 for (element, loaded) in own.into_iter().enumerate() {
                     let register = if walks { self.code.register(kind) } else { loaded.clone() };
                     begin.push((kind, register.clone(), loaded));
-                    self.walk_mut().kept.insert((0, part, 0, line, element), register);
+                    self.walk_mut().kept.push(((0, part, 0, line, element), register));
                 }
             }
         }
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         let mut next = Vec::new();
         if walks {
             let column = self.walk().column.clone();
-            let behind = self.code.of(Kind::Word, "add.s32", &[&column, "1"]);
+            let behind = self.code.by(Kind::Word, "add.s32", &column, 1);
             for &(part, _) in &fed {
                 for line in self.lines_of(0, part) {
                     next.push((part, line, self.load_part(part, (line, &behind))));
@@ -77,14 +77,14 @@ impl Emitter<'_> {
             return;
         }
         for (kind, to, from) in begin {
-            self.code.line(&format!("mov.{} {to}, {from}", kind.number()));
+            self.code.set(kind, &to, &from);
         }
         let past = self.walk().kept.iter().filter(|(kept, _)| kept.2 > 0);
         let chains = self.walk().chains.iter().map(|(kept, [register, _])| (kept.1, register.clone()));
         let past: Vec<_> = past.map(|(kept, register)| (kept.1, register.clone())).chain(chains).collect();
         for (part, register) in past {
             let kind = Kind::of_numbers(self.kernel.parts[part].single);
-            self.code.line(&format!("mov.{} {register}, {}", kind.number(), literal(kind, 0.0)));
+            self.code.set(kind, &register, &literal(kind, 0.0));
         }
         let again = self.code.label();
         self.code.place(&again);
@@ -152,7 +152,7 @@ impl Emitter<'_> {
             for line in self.lines_of(level, part) {
                 for element in 0..elements {
                     let value = self.computed(part, At { level, element, line, lag });
-                    self.walk_mut().kept.insert((level, part, 0, line, element), value);
+                    self.walk_mut().kept.push(((level, part, 0, line, element), value));
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Emitter<'_> {
             for line in self.lines_of(level + 1, part) {
                 for element in 0..elements {
                     let value = self.value(of, &self.there(At { level, element, line, lag }));
-                    self.walk_mut().kept.insert((level + 1, part, 0, line, element), value);
+                    self.walk_mut().kept.push(((level + 1, part, 0, line, element), value));
                 }
             }
         }
@@ -203,26 +203,30 @@ impl Emitter<'_> {
                 let own = emitter.code.of(Kind::Word, "mov.u32", &[part]);
                 all = emitter.code.of(Kind::Word, "or.b32", &[&all, &own]);
             }
-            let is_first = emitter.code.of(Kind::Predicate, "setp.eq.u32", &[&all, "0"]);
+            let is_first = emitter.code.by(Kind::Predicate, "setp.eq.u32", &all, 0);
             emitter.code.line(&format!("@{is_first} st.global.{} [{address}+0], {value}", kind.number()));
         });
     }
 
     /// Makes each column one older.
     fn advance(&mut self, next: &[(usize, i64, Vec<Register>)]) {
-        let kept = &self.walk().kept;
+        let walk = self.walk();
+        let mut past: Vec<Kept> = walk.kept.iter().map(|(kept, _)| *kept).filter(|kept| kept.2 > 0).collect();
+        // Each gives way before it is written to.
+        past.sort_unstable_by_key(|kept| std::cmp::Reverse(kept.2));
         let mut moves = Vec::new();
-        for (&(level, part, age, line, element), to) in kept.iter().rev().filter(|(kept, _)| kept.2 > 0) {
-            moves.push((part, to.clone(), kept[&(level, part, age - 1, line, element)].clone()));
+        for key in past {
+            moves.push((key, walk.find((key.0, key.1, key.2 - 1, key.3, key.4))));
         }
         for (part, line, loaded) in next {
             for (element, from) in loaded.iter().enumerate() {
-                moves.push((*part, kept[&(0, *part, 0, *line, element)].clone(), from.clone()));
+                moves.push(((0, *part, 0, *line, element), Some(from.clone())));
             }
         }
-        for (part, to, from) in moves {
-            let kind = Kind::of_numbers(self.kernel.parts[part].single);
-            self.code.line(&format!("mov.{} {to}, {from}", kind.number()));
+        for (key, from) in moves {
+            let kind = Kind::of_numbers(self.kernel.parts[key.1].single);
+            let to = self.walk().find(key);
+            self.code.set(kind, &to.expect("it is kept"), &from.expect("those ahead of it are kept"));
         }
         self.lengthen();
         let column = self.walk().column.clone();
@@ -273,12 +277,12 @@ impl Emitter<'_> {
         // Those between it and the latest pass it on.
         for age in 1..=age as usize {
             let key = (level, part, age, line, element);
-            if !self.walk().kept.contains_key(&key) {
+            if self.walk().find(key).is_none() {
                 let register = self.code.register(Kind::of_numbers(self.kernel.parts[part].single));
-                self.walk_mut().kept.insert(key, register);
+                self.walk_mut().kept.push((key, register));
             }
         }
-        self.walk().kept[&(level, part, age as usize, line, element)].clone()
+        self.walk().find((level, part, age as usize, line, element)).expect("a column that has come")
     }
 
     /// The sample under an entry of a filter's window.
@@ -347,9 +351,9 @@ impl Emitter<'_> {
             _ => (self.column_at(at.level, at.lag), 0),
         };
         let extent = self.extent_of(dim);
-        let there = self.code.of(Kind::Word, "add.s32", &[&index, &(own + way.offset).to_string()]);
+        let there = self.code.by(Kind::Word, "add.s32", &index, own + way.offset);
         match way.offset < 0 {
-            true => self.code.of(Kind::Predicate, "setp.lt.s32", &[&there, "0"]),
+            true => self.code.by(Kind::Predicate, "setp.lt.s32", &there, 0),
             false => self.code.of(Kind::Predicate, "setp.ge.s32", &[&there, &extent]),
         }
     }
@@ -397,7 +401,7 @@ impl Emitter<'_> {
                 true => (blocks * size).to_string(),
                 false => {
                     let extent = self.extent_of(dim);
-                    self.code.of(Kind::Word, "sub.s32", &[&extent, &(last + 1 + blocks * size).to_string()])
+                    self.code.by(Kind::Word, "sub.s32", &extent, last + 1 + blocks * size)
                 }
             };
             let is_there = self.code.of(Kind::Predicate, "setp.eq.s32", &[index, &begins]);
@@ -468,7 +472,7 @@ impl Emitter<'_> {
                 false => {
                     let along = self.walk().route.along.expect("there are columns");
                     let columns = self.extent_of(along);
-                    self.code.of(Kind::Word, "sub.s32", &[&columns, &(from_end + 1).to_string()])
+                    self.code.by(Kind::Word, "sub.s32", &columns, from_end + 1)
                 }
             };
             let is_there = self.code.of(Kind::Predicate, "setp.eq.s32", &[&own, &end]);

@@ -14,8 +14,6 @@ mod columns;
 mod levels;
 mod route;
 
-use std::collections::BTreeMap;
-
 use super::code::{Kind, Register};
 use super::emit;
 use super::emitter::Emitter;
@@ -66,9 +64,9 @@ pub(super) struct Walk<'k> {
     row: Register,
     line: Register,
     /// What is kept of a column, by its age: 0 for the latest one.
-    kept: BTreeMap<Kept, Register>,
+    kept: Vec<(Kept, Register)>,
     /// Chains that have had some columns, in the place of an age, and what they are when the latest has come.
-    chains: BTreeMap<Kept, [Register; 2]>,
+    chains: Vec<(Kept, [Register; 2])>,
 }
 
 /// A walk, written.
@@ -156,8 +154,8 @@ impl<'k> Walkable<'k> {
             first: Register::new(),
             row: Register::new(),
             line: Register::new(),
-            kept: BTreeMap::new(),
-            chains: BTreeMap::new(),
+            kept: Vec::new(),
+            chains: Vec::new(),
         }));
         for (name, value) in [("length", 0), ("parts", 0), ("strips", own), ("decks", decks)] {
             emitter.long(name, value as i64);
@@ -173,6 +171,13 @@ impl<'k> Walkable<'k> {
     }
 }
 
+impl Walk<'_> {
+    /// What is kept, if it is there.
+    fn find(&self, key: Kept) -> Option<Register> {
+        self.kept.iter().find(|(kept, _)| *kept == key).map(|(_, register)| register.clone())
+    }
+}
+
 impl<'k> Emitter<'k> {
     fn walk(&self) -> &Walk<'k> {
         self.walk.as_deref().expect("a walk is being written")
@@ -183,6 +188,7 @@ impl<'k> Emitter<'k> {
     }
 
     /// A number of the argument, as an index.
+    #[inline(never)]
     fn index_of(&mut self, what: &str, value: usize) -> Register {
         let long = self.long(what, value as i64);
         self.code.of(Kind::Word, "cvt.u32.u64", &[&long])
@@ -218,8 +224,8 @@ impl<'k> Emitter<'k> {
             self.code.leave();
             let single = |part: usize| usize::from(!self.kernel.parts[part].single) + 1;
             let Walk { kept, chains, .. } = self.walk();
-            let own = kept.keys().filter(|kept| kept.2 > 0).chain(chains.keys());
-            let own = own.map(|kept| single(kept.1)).sum::<usize>();
+            let past = kept.iter().filter(|(kept, _)| kept.2 > 0).map(|(kept, _)| kept.1);
+            let own = past.chain(chains.iter().map(|(chain, _)| chain.1)).map(single).sum::<usize>();
             words = own.max(words);
         }
         self.code.place(&end);
@@ -254,26 +260,26 @@ impl<'k> Emitter<'k> {
             indices.push((d, self.code.of(Kind::Long, "cvt.u64.u32", &[&index])));
             rest = self.code.of(Kind::Word, "div.u32", &[&rest, &extent]);
         }
-        let over = self.code.of(Kind::Predicate, "setp.ne.u32", &[&rest, "0"]);
+        let over = self.code.by(Kind::Predicate, "setp.ne.u32", &rest, 0);
         self.code.line(&format!("@{over} bra {end}"));
         for (d, index) in indices {
             self.code.remember(format!("index {d}"), &index);
         }
-        let strip = self.code.of(Kind::Word, "mul.lo.s32", &[&strip, &inner.to_string()]);
+        let strip = self.code.by(Kind::Word, "mul.lo.s32", &strip, inner);
         let strip = self.code.of(Kind::Word, "add.s32", &[&strip, &format!("-{}", halos[0])]);
         let elements = gait.elements.to_string();
         let row = self.code.of(Kind::Word, "mad.lo.s32", &[&lane, &elements, &strip]);
         self.code.remember("lane".into(), &lane);
         let rows = self.index_of("extent 0", domain[0]);
-        let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&strip, "0"]);
-        let behind = self.code.of(Kind::Word, "add.s32", &[&strip, &(LANES * gait.elements).to_string()]);
+        let begins = self.code.by(Kind::Predicate, "setp.lt.s32", &strip, 0);
+        let behind = self.code.by(Kind::Word, "add.s32", &strip, LANES * gait.elements);
         let ends = self.code.of(Kind::Predicate, "setp.gt.s32", &[&behind, &rows]);
         let mut meets = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
-        let line = self.code.of(Kind::Word, "mul.lo.s32", &[&deck, &gait.lines.to_string()]);
+        let line = self.code.by(Kind::Word, "mul.lo.s32", &deck, gait.lines);
         if let Some(beside) = beside {
             let extent = self.index_of(&format!("extent {beside}"), domain[beside]);
-            let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&line, &lines[0].to_string()]);
-            let behind = self.code.of(Kind::Word, "add.s32", &[&line, &(gait.lines + lines[1]).to_string()]);
+            let begins = self.code.by(Kind::Predicate, "setp.lt.s32", &line, lines[0]);
+            let behind = self.code.by(Kind::Word, "add.s32", &line, gait.lines + lines[1]);
             let ends = self.code.of(Kind::Predicate, "setp.gt.s32", &[&behind, &extent]);
             let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
             meets = self.code.of(Kind::Predicate, "or.pred", &[&meets, &beyond]);
@@ -284,10 +290,10 @@ impl<'k> Emitter<'k> {
             let own = self.code.of(Kind::Word, "mul.lo.s32", &[&part, &length]);
             let last = self.code.of(Kind::Word, "add.s32", &[&own, &length]);
             let last = self.code.of(Kind::Word, "min.s32", &[&last, &columns]);
-            first = self.code.of(Kind::Word, "sub.s32", &[&own, &back.to_string()]);
-            let stop = self.code.of(Kind::Word, "add.s32", &[&last, &lag.to_string()]);
+            first = self.code.by(Kind::Word, "sub.s32", &own, back);
+            let stop = self.code.by(Kind::Word, "add.s32", &last, lag);
             // The last level is asked for columns even while it has none yet.
-            let begins = self.code.of(Kind::Predicate, "setp.lt.s32", &[&first, &lag.to_string()]);
+            let begins = self.code.by(Kind::Predicate, "setp.lt.s32", &first, lag);
             let ends = self.code.of(Kind::Predicate, "setp.ge.s32", &[&stop, &columns]);
             let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
             meets = self.code.of(Kind::Predicate, "or.pred", &[&meets, &beyond]);
@@ -295,7 +301,7 @@ impl<'k> Emitter<'k> {
             self.code.remember("stop".into(), &stop);
         }
         let column = self.code.register(Kind::Word);
-        self.code.line(&format!("mov.b32 {column}, {first}"));
+        self.code.set(Kind::Word, &column, &first);
         let walk = self.walk_mut();
         (walk.column, walk.first, walk.row, walk.line) = (column, first, row, line);
         self.code.line(&format!("@{meets} bra {edge}"));
