@@ -212,8 +212,8 @@ impl Emitter<'_> {
     fn advance(&mut self, next: &[(usize, i64, Vec<Register>)]) {
         let walk = self.walk();
         let mut past: Vec<Kept> = walk.kept.iter().map(|(kept, _)| *kept).filter(|kept| kept.2 > 0).collect();
-        // Each gives way before it is written to.
-        past.sort_unstable_by_key(|kept| std::cmp::Reverse(kept.2));
+        // Each is read before it is written to: by an older one of its own, or as what a later part or level has passed on.
+        past.sort_unstable_by_key(|kept| std::cmp::Reverse(*kept));
         let mut moves = Vec::new();
         for key in past {
             moves.push((key, walk.find((key.0, key.1, key.2 - 1, key.3, key.4))));

@@ -18,7 +18,7 @@ use super::code::{Kind, Register};
 use super::emit;
 use super::emitter::Emitter;
 use super::shape::Place;
-use crate::stencil::program::{Gait, Recurrence};
+use crate::stencil::program::{Gait, Recurrence, Step};
 use route::Route;
 
 /// The lanes of a warp.
@@ -30,8 +30,9 @@ const WARPS: usize = 4;
 /// The bytes that a lane loads or stores at once.
 const WIDE: usize = 16;
 
-/// The words of a thread that may hold columns; the others are for what is computed.
-const MOST_WORDS: usize = 200;
+/// The words of a thread that may hold columns; the others are for what is computed, and elementary functions take more.
+const MOST_WORDS: usize = 160;
+const WORDS_OF_A_FUNCTION: usize = 40;
 
 /// A place in a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -161,7 +162,13 @@ impl<'k> Walkable<'k> {
             emitter.long(name, value as i64);
         }
         let words = emitter.walks(halos, inner);
-        if words > MOST_WORDS {
+        let is_function = |step: &Step| match step {
+            Step::Each(op, _) => op.is_function(),
+            Step::Pair(op, _) => op.is_function(),
+            _ => false,
+        };
+        let calls = self.what.kernel.parts.iter().any(|part| is_function(&part.step));
+        if words + if calls { WORDS_OF_A_FUNCTION } else { 0 } > MOST_WORDS {
             return None;
         }
         let [length_at, parts_at] = ["length", "parts"].map(|name| emitter.argument_at(name));
@@ -225,7 +232,9 @@ impl<'k> Emitter<'k> {
             let single = |part: usize| usize::from(!self.kernel.parts[part].single) + 1;
             let Walk { kept, chains, .. } = self.walk();
             let past = kept.iter().filter(|(kept, _)| kept.2 > 0).map(|(kept, _)| kept.1);
-            let own = past.chain(chains.iter().map(|(chain, _)| chain.1)).map(single).sum::<usize>();
+            // The latest column of the first level, and the next one.
+            let loaded = kept.iter().filter(|(kept, _)| kept.0 == 0 && kept.2 == 0).flat_map(|(kept, _)| [kept.1; 2]);
+            let own = past.chain(loaded).chain(chains.iter().map(|(chain, _)| chain.1)).map(single).sum::<usize>();
             words = own.max(words);
         }
         self.code.place(&end);
