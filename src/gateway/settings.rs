@@ -77,7 +77,7 @@ impl Default for Settings {
             device_bytes: None,
             threads: None,
             cuda_aware: None,
-            gait: None,
+            gait: OFF,
         }
     }
 }
@@ -173,18 +173,23 @@ fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
 
 /// `off`, `auto` for the engine's choice, or numbers as `4x2`: of steps, a thread's elements, its lines of them, and a warp's columns.
 fn gait(text: &str) -> Result<Option<Gait>, Error> {
+    let refused = || {
+        options::bad(format!(
+            "Bad value for the environment variable {WALK}: got {text:?}, expected off, auto, or steps and elements, and \
+             then lines and columns, such as 4x2 or 1x1x4x64."
+        ))
+    };
     let numbers: Option<Vec<usize>> = text.split('x').map(|number| number.parse().ok()).collect();
     match numbers.as_deref() {
         _ if text.eq_ignore_ascii_case("off") => Ok(OFF),
         _ if text.eq_ignore_ascii_case("auto") => Ok(None),
-        Some(&[levels @ 1..=64, elements @ (1 | 2 | 4 | 8), ref more @ ..]) if more.len() < 3 => {
-            let lines = more.first().map_or(1, |&lines| lines.clamp(1, 64));
-            Ok(Some(Gait { levels, elements, lines, columns: more.get(1).copied().unwrap_or(0) }))
-        }
-        _ => Err(options::bad(format!(
-            "Bad value for the environment variable {WALK}: got {text:?}, expected off, auto, or steps and elements, and then \
-             lines and columns, such as 4x2 or 1x1x4x64."
-        ))),
+        Some(&[levels @ 1..=64, elements @ (1 | 2 | 4 | 8), ref more @ ..]) => match *more {
+            [] => Ok(Some(Gait { levels, elements, lines: 1, columns: 0 })),
+            [lines @ 1..=64] => Ok(Some(Gait { levels, elements, lines, columns: 0 })),
+            [lines @ 1..=64, columns] => Ok(Some(Gait { levels, elements, lines, columns })),
+            _ => Err(refused()),
+        },
+        _ => Err(refused()),
     }
 }
 
@@ -199,7 +204,7 @@ mod tests {
     #[test]
     fn variables_that_are_empty_or_missing_set_nothing() {
         let none = Settings::default();
-        for name in [BACKEND, DEVICE, DEVICE_BYTES, THREADS, CUDA_AWARE, "OTHER"] {
+        for name in [BACKEND, DEVICE, DEVICE_BYTES, THREADS, CUDA_AWARE, WALK, "OTHER"] {
             assert_eq!(settings(name, ""), Ok(none));
         }
         assert_eq!(settings("OTHER", "x"), Ok(none));
@@ -213,6 +218,11 @@ mod tests {
         assert_eq!(settings(THREADS, "3").unwrap().threads, Some(3));
         assert_eq!(settings(CUDA_AWARE, "off").unwrap().cuda_aware, Some(false));
         assert_eq!(settings(CUDA_AWARE, "Auto").unwrap().cuda_aware, None);
+        assert_eq!(settings(WALK, "auto").unwrap().gait, None);
+        assert_eq!(settings(WALK, "off").unwrap().gait, OFF);
+        let gait = |levels, elements, lines, columns| Some(Gait { levels, elements, lines, columns });
+        assert_eq!(settings(WALK, "4x2").unwrap().gait, gait(4, 2, 1, 0));
+        assert_eq!(settings(WALK, "1x4x2x64").unwrap().gait, gait(1, 4, 2, 64));
     }
 
     #[test]
@@ -228,6 +238,11 @@ mod tests {
             (THREADS, "many"),
             (THREADS, "1.5"),
             (CUDA_AWARE, "1"),
+            (WALK, "4"),
+            (WALK, "0x2"),
+            (WALK, "4x3"),
+            (WALK, "4x2x0"),
+            (WALK, "4x2x1x1x1"),
         ] {
             let error = settings(name, value).unwrap_err();
             assert_eq!(error.kind, "option");

@@ -71,6 +71,27 @@
 %!  assert (! isempty (said), "no error");
 %!endfunction
 
+%!test  # several steps a launch: the bits of the plain loop, whatever is walked
+%! before = getenv ("STENCIL_WALK");
+%! unwind_protect
+%!   for walk = {"2x1", "3x2", "4x2x1x5", "1x1x2x3", "auto", "off"}
+%!     setenv ("STENCIL_WALK", walk{1});
+%!     check (@react, 7, x, y);
+%!     check (@life, 9, x > 0.5);
+%!     check (@shifted, 5, x);
+%!   endfor
+%!   setenv ("STENCIL_WALK", "fast");
+%!   said = "";
+%!   try
+%!     DeviceArray.iterate (@shifted, 2, DeviceArray (x));
+%!   catch err
+%!     said = err.message;
+%!   end_try_catch
+%!   assert (! isempty (strfind (said, "STENCIL_WALK")), said);
+%! unwind_protect_cleanup
+%!   setenv ("STENCIL_WALK", before);
+%! end_unwind_protect
+
 %!test  # the bits of the plain loop
 %! check (@react, 5, x, y);
 %! check (@react, 3, single (x), single (y));
