@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::cpu::Cpu;
 use crate::memory::pool::Pooled;
-use crate::stencil::program::Numbers;
+use crate::stencil::program::{Gait, Numbers};
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, Real, Source, Stencil, Target,
 };
@@ -195,7 +195,15 @@ where
         let given = [Some(from), older, added].into_iter().flatten();
         let loaded = given.map(|given| Ok(T::numbers(Arc::new(stage.loaded(given, watch)?))));
         let mut states = loaded.collect::<Result<Vec<_>, Error>>()?;
-        let run = Run { steps: self.every, before: 0, total: self.every, every: 0, check: 1, values: None, gait: None };
+        let run = Run {
+            steps: self.every,
+            before: 0,
+            total: self.every,
+            every: 0,
+            check: 1,
+            values: None,
+            gait: Some(Gait::NONE),
+        };
         for state in 0..self.states {
             states = step.run(stage.engine, states, &run, watch)?.states;
             stage.store(Source::Array(array_of(&states[0])?), &mut to, state, watch)?;

@@ -53,7 +53,7 @@ const THREADS: &str = "STENCIL_THREADS";
 const WALK: &str = "STENCIL_WALK";
 
 /// One step after the other.
-const OFF: Option<Gait> = Some(Gait { levels: 0, elements: 1, lines: 1, columns: 0 });
+const OFF: Option<Gait> = Some(Gait::NONE);
 
 /// The settings. A variable that is not there, or is empty, sets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

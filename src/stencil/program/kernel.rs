@@ -108,7 +108,7 @@ pub enum Feed {
 /// How several steps are taken in one launch, by warps that walk through an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gait {
-    /// The steps.
+    /// The steps; 0 for steps one by one.
     pub levels: usize,
     /// The elements of a thread along the first dimension.
     pub elements: usize,
@@ -116,6 +116,11 @@ pub struct Gait {
     pub lines: usize,
     /// The columns of a warp; 0 for as many as keep the device busy.
     pub columns: usize,
+}
+
+impl Gait {
+    /// No walk: one step after the other.
+    pub const NONE: Gait = Gait { levels: 0, elements: 1, lines: 1, columns: 0 };
 }
 
 /// A kernel that is run step after step.
