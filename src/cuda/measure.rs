@@ -1,70 +1,13 @@
-//! Timing on the device, by the device's own clock.
+//! Timing on the device.
 
-use std::sync::Arc;
-
-use super::driver::context::{Context, Event, HostContext, Stream};
 use super::engine::Cuda;
-use super::runtime::device;
+use super::runtime::clock;
 use crate::stencil::Error;
-
-/// The device's clock for what goes through a stream: events before and behind it.
-pub(crate) struct Clock {
-    context: Arc<Context>,
-    stream: Arc<Stream>,
-    begin: Event,
-    end: Event,
-}
-
-impl Clock {
-    pub(crate) fn new(context: &Arc<Context>, stream: &Arc<Stream>) -> Result<Clock, Error> {
-        Ok(Clock {
-            context: context.clone(),
-            stream: stream.clone(),
-            begin: Event::new(context)?,
-            end: Event::new(context)?,
-        })
-    }
-
-    /// Milliseconds from the stream's coming to what `work` submits until its end. The work is over then.
-    pub(crate) fn time(&self, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
-        self.begin.record(&self.stream)?;
-        work()?;
-        self.end.record(&self.stream)?;
-        self.begin.elapsed(&self.end)
-    }
-
-    /// Milliseconds of each of `laps` repetitions of what `work` submits, which are over then.
-    ///
-    /// One more goes ahead of them, and all are submitted before any is waited for: so the device has the next at hand
-    /// when it comes to it, and the clock does not run while it waits for the host.
-    pub(crate) fn laps(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<Vec<f32>, Error> {
-        let events = (0..=laps).map(|_| Event::new(&self.context)).collect::<Result<Vec<_>, Error>>()?;
-        for event in &events {
-            work()?;
-            event.record(&self.stream)?;
-        }
-        events.windows(2).map(|pair| pair[0].elapsed(&pair[1])).collect()
-    }
-}
 
 /// Milliseconds of the device from the beginning of `work`, which is calls on arrays that lie there, to its end.
 ///
 /// # Errors
 /// Those of `work`, and what the driver says.
 pub fn time(cuda: &Cuda, work: impl Fn() -> Result<(), Error>) -> Result<f32, Error> {
-    with_clock(cuda, |clock| clock.time(&work))
-}
-
-/// The least of milliseconds that `work` took of the device, of some repetitions; see [`Clock::laps`].
-pub(crate) fn least(cuda: &Cuda, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
-    let laps = with_clock(cuda, |clock| clock.laps(laps, work))?;
-    Ok(laps.into_iter().fold(f32::INFINITY, f32::min))
-}
-
-fn with_clock<R>(cuda: &Cuda, measure: impl FnOnce(&Clock) -> Result<R, Error>) -> Result<R, Error> {
-    let (context, stream) =
-        device::with(cuda.ordinal(), |device| Ok((device.context.clone(), device.stream().clone())))?;
-    let _host = HostContext::save()?;
-    context.bind()?;
-    measure(&Clock::new(&context, &stream)?)
+    clock::with(cuda.ordinal(), |clock| clock.time(&work))
 }

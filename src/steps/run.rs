@@ -6,7 +6,7 @@ use super::Number;
 use super::several::Several;
 use super::single::{self, alone};
 use crate::stencil::program::{Gait, Node, Numbers, Operation, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Target};
+use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Span, Target};
 use crate::watch::Watch;
 
 /// What a program gives in each step, one kind behind the other.
@@ -40,6 +40,19 @@ pub struct Run {
 }
 
 impl Run {
+    /// The most steps from `done` on before something is asked of one. The number that ends a run is the last step's own.
+    fn free(&self, done: usize, shape: Shape) -> usize {
+        let all = self.before + done;
+        let mut free = self.steps - done;
+        if shape.until {
+            free = free.min(self.check - all % self.check).min(self.total - all) - 1;
+        }
+        if self.every > 0 {
+            free = free.min(self.every - all % self.every);
+        }
+        if shape.records > 0 { 0 } else { free }
+    }
+
     /// The most states that are kept.
     fn most_kept(&self, until: bool) -> usize {
         let over = |steps: usize| steps.checked_div(self.every);
@@ -69,17 +82,17 @@ pub struct Ran {
 
 /// A step of a solver on one engine: from some arrays to some others.
 pub struct Step {
-    pub(super) program: Arc<Program>,
+    program: Arc<Program>,
     /// The arrays from outside; `None` for the arguments.
-    pub(super) known: Vec<Option<Numbers>>,
+    known: Vec<Option<Numbers>>,
     /// What it gives.
-    pub(super) outputs: Vec<Value>,
-    pub(super) shape: Shape,
+    outputs: Vec<Value>,
+    shape: Shape,
     stages: Vec<Ready>,
     /// Of each stage, what nobody reads behind it.
     over: Vec<Vec<Value>>,
     /// What takes several steps at once, once that was asked for.
-    pub(super) several: Option<Option<Several>>,
+    several: Option<Option<Several>>,
 }
 
 /// A stage that is ready to run.
@@ -94,7 +107,7 @@ enum Ready {
 }
 
 /// What is computed in a step, and arrays that nobody needs any more.
-pub(super) struct Buffers {
+struct Buffers {
     results: Vec<Option<Numbers>>,
     spare: Vec<Numbers>,
 }
@@ -214,7 +227,7 @@ impl Step {
     }
 
     /// One step: all that it gives.
-    pub(super) fn take_one(
+    fn take_one(
         &mut self,
         engine: &(dyn Engine + 'static),
         arguments: impl Iterator<Item = Numbers>,
@@ -230,6 +243,52 @@ impl Step {
         let results = results.collect::<Result<Vec<_>, _>>()?;
         (0..buffers.results.len()).for_each(|at| buffers.drop_result(Value(at)));
         Ok(results)
+    }
+
+    /// Some steps at once, if the engine can and nothing is asked of one on the way; how many.
+    fn take_several(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        (run, done): (&Run, usize),
+        states: &mut Vec<Numbers>,
+        buffers: &mut Buffers,
+        watch: &Watch,
+    ) -> Result<usize, Error> {
+        let span = Span { first: done, most: run.free(done, self.shape), gait: run.gait };
+        if span.most < 2 || span.gait == Some(Gait::NONE) {
+            return Ok(0);
+        }
+        let several = match self.several.take() {
+            Some(several) => several,
+            None => Several::new(engine, &self.program, &self.known, &self.outputs[..self.shape.states])?,
+        };
+        let Some(mut several) = several else {
+            self.several = Some(None);
+            return Ok(0);
+        };
+        let mark = watch.mark();
+        let mut outputs = Vec::with_capacity(states.len());
+        for state in &*states {
+            outputs.push(buffers.room(engine, state.is_single(), state.len())?);
+        }
+        let known = self.known.clone();
+        let mut one = || {
+            let values = values_of(engine, run, span.first, watch)?;
+            let results = self.take_one(engine, states.iter().cloned().chain(values), buffers, watch)?;
+            results.into_iter().for_each(|result| buffers.give(result));
+            Ok(())
+        };
+        let numbers = run.values.as_ref().map(|(all, _)| all);
+        let took = several.run((&known, states, numbers), &mut outputs, &span, &mut one, watch);
+        self.several = Some(Some(several));
+        let took = took?;
+        if took > 0 {
+            std::mem::swap(states, &mut outputs);
+        }
+        outputs.into_iter().for_each(|array| buffers.give(array));
+        watch.rewind(mark);
+        watch.count(took.saturating_mul(states.iter().map(Numbers::len).max().unwrap_or(0)));
+        Ok(took)
     }
 
     /// The inputs of the program, as results.
@@ -282,12 +341,7 @@ fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Num
 }
 
 /// The values of a step, an array each.
-pub(super) fn values_of(
-    engine: &(dyn Engine + 'static),
-    run: &Run,
-    step: usize,
-    watch: &Watch,
-) -> Result<Vec<Numbers>, Error> {
+fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Watch) -> Result<Vec<Numbers>, Error> {
     fn pick<T: Number>(
         engine: &(dyn Engine + 'static),
         all: &Array<T>,
@@ -410,17 +464,8 @@ fn put(
 }
 
 impl Buffers {
-    /// An array for what a node gives, which nobody else has.
-    fn room(&mut self, engine: &(dyn Engine + 'static), node: &Node) -> Result<Numbers, Error> {
-        self.room_of(engine, node.single, node.len)
-    }
-
-    pub(super) fn room_of(
-        &mut self,
-        engine: &(dyn Engine + 'static),
-        single: bool,
-        len: usize,
-    ) -> Result<Numbers, Error> {
+    /// An array that nobody else has.
+    fn room(&mut self, engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
         let fits = |spare: &Numbers| spare.is_single() == single && spare.len() == len;
         match self.spare.iter().position(fits) {
             Some(found) => Ok(self.spare.swap_remove(found)),
@@ -438,7 +483,7 @@ impl Buffers {
     }
 
     /// An array that is not needed here any more. If nobody else has it, it is written to again.
-    pub(super) fn give(&mut self, numbers: Numbers) {
+    fn give(&mut self, numbers: Numbers) {
         self.spare.extend(Buffers::alone(&mut Some(numbers)));
     }
 
@@ -465,14 +510,17 @@ fn run_stage(
             let changed = single::changed(&node.operation).filter(|of| over.contains(of) && read_once(of));
             let begun = changed.and_then(|of| Buffers::alone(&mut buffers.results[of.0]));
             let begins = begun.is_some();
-            let mut room = begun.map_or_else(|| buffers.room(engine, node), Ok)?;
+            let mut room = begun.map_or_else(|| buffers.room(engine, node.single, node.len), Ok)?;
             single::compute(engine, (node, places.as_ref()), &buffers.results, (&mut room, begins), watch)?;
             buffers.results[value.0] = Some(room);
         }
         Ready::Kernel { inputs, outputs, kernel } => {
             let mut rooms = Vec::with_capacity(outputs.len());
             for value in &*outputs {
-                rooms.push(buffers.room(engine, program.node(*value))?);
+                rooms.push({
+                    let node = program.node(*value);
+                    buffers.room(engine, node.single, node.len)?
+                });
             }
             let missing = || Error::Internal("A kernel without its input.".into());
             let of = |value: &Value| buffers.results[value.0].as_ref().ok_or_else(missing);

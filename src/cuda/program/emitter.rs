@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::code::{Argument, Code, Kind, Register};
 use super::shape::Shape;
-use super::walk::Walk;
+use super::walk::state::Walk;
 use crate::stencil::program::Kernel;
 
 /// The name of its argument.
@@ -66,5 +66,29 @@ impl<'k> Emitter<'k> {
             }
         };
         self.code.of(kind, &format!("ld.param.{}", kind.number()), &[&format!("[{ARGUMENT}+{at}]")])
+    }
+
+    pub(super) fn walk(&self) -> &Walk<'k> {
+        self.walk.as_deref().expect("a walk is being written")
+    }
+
+    pub(super) fn walk_mut(&mut self) -> &mut Walk<'k> {
+        self.walk.as_deref_mut().expect("a walk is being written")
+    }
+
+    /// Writes what comes ahead of the loop.
+    pub(super) fn ahead<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
+        let scopes = self.walk().scopes;
+        let inner = self.code.go_ahead(scopes);
+        let result = write(self);
+        self.code.come_back(inner);
+        result
+    }
+
+    /// A number of the argument, as an index.
+    #[inline(never)]
+    pub(super) fn index_of(&mut self, what: &str, value: usize) -> Register {
+        let long = self.long(what, value as i64);
+        self.code.of(Kind::Word, "cvt.u32.u64", &[&long])
     }
 }

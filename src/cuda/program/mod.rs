@@ -62,7 +62,7 @@ pub(super) fn prepare<C: Attempts + 'static>(engine: C, kernel: &Kernel) -> Resu
     // What the driver refuses is told before the first step.
     let mut loaded = None;
     engine.attempt_once(&Watch::new(), &mut |device| {
-        let function = device.modules.generated().get(&written.text, emit::NAME)?;
+        let function = device.generated.get(&written.text, emit::NAME)?;
         loaded = Some((device.context.clone(), function));
         Ok(())
     })?;
@@ -79,7 +79,7 @@ impl<C: Attempts> Prepared for Ready<C> {
             let function = match known {
                 Some((_, function)) => function.clone(),
                 None => {
-                    let function = device.modules.generated().get(&written.text, emit::NAME)?;
+                    let function = device.generated.get(&written.text, emit::NAME)?;
                     *loaded = Some((device.context.clone(), function.clone()));
                     function
                 }
@@ -153,7 +153,7 @@ pub(super) unsafe fn run_once(
     for (address, entry) in addresses.iter().zip(written.argument.chunks_exact_mut(8)) {
         entry.copy_from_slice(&address.to_le_bytes());
     }
-    let function = device.modules.generated().get(&written.text, emit::NAME)?;
+    let function = device.generated.get(&written.text, emit::NAME)?;
     let bytes = addresses.len().saturating_mul(8 * kernel.len());
     // SAFETY: as the caller says.
     unsafe { put(device, (name, bytes), &function, (written.blocks, written.threads), &written.argument) }

@@ -11,9 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::walk::{self, Walkable};
 use super::{Attempts, emit, put};
 use crate::cuda::driver::Driver;
-use crate::cuda::engine::Cuda;
-use crate::cuda::measure;
 use crate::cuda::routes::array::address;
+use crate::cuda::runtime::clock;
 use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
 use crate::stencil::{Advance, Error, Span};
 use crate::watch::Watch;
@@ -52,8 +51,9 @@ type Trials = Vec<((usize, String), Arc<Mutex<Trial>>)>;
 const MOST_TRIALS: usize = 64;
 
 /// A recurrence that warps can walk.
-pub(in crate::cuda) struct Steps {
-    engine: Cuda,
+pub(in crate::cuda) struct Steps<C> {
+    engine: C,
+    ordinal: usize,
     what: Recurrence,
     gaits: &'static [[usize; 3]],
     /// The kernels that were written.
@@ -70,12 +70,12 @@ struct Arrays<'a> {
     first: usize,
 }
 
-impl Steps {
-    pub(in crate::cuda) fn new(engine: Cuda, what: &Recurrence) -> Option<Steps> {
+impl<C: Attempts> Steps<C> {
+    pub(in crate::cuda) fn new(engine: C, ordinal: usize, what: &Recurrence) -> Option<Steps<C>> {
         static TRIALS: Mutex<Trials> = Mutex::new(Vec::new());
         let is_of_volumes = Walkable::new(what)?.is_of_volumes();
         let gaits = if is_of_volumes { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
-        let key = (engine.ordinal(), format!("{what:?}"));
+        let key = (ordinal, format!("{what:?}"));
         let mut trials = lock(&TRIALS);
         let known = trials.iter().rposition(|(known, _)| *known == key);
         let known = known.map_or_else(|| (key, Arc::default()), |at| trials.remove(at));
@@ -85,13 +85,13 @@ impl Steps {
         }
         trials.push(known);
         drop(trials);
-        Some(Steps { engine, what: what.clone(), gaits, written: Vec::new(), trial })
+        Some(Steps { engine, ordinal, what: what.clone(), gaits, written: Vec::new(), trial })
     }
 
     /// The kernel of a gait, if there is one.
     fn kernel(&mut self, gait: Gait) -> Option<&mut walk::Written> {
         let Steps { what, written, .. } = self;
-        let key = [gait.levels, gait.elements, gait.lines];
+        let key = key_of(gait);
         let known = written.iter().position(|(known, _)| *known == key);
         let at = known.unwrap_or_else(|| {
             let walkable = Walkable::new(what).filter(|walkable| walkable.can(gait));
@@ -103,11 +103,10 @@ impl Steps {
 
     /// Returns true once a kernel is loaded; until then a thread compiles it.
     fn is_ready(&mut self, gait: Gait, watch: &Watch) -> Result<bool, Error> {
-        let engine = self.engine;
-        let Some(written) = self.kernel(gait) else { return Ok(false) };
+        let Some(text) = self.kernel(gait).map(|written| written.text.clone()) else { return Ok(false) };
         let mut is_ready = false;
-        engine.attempt_once(watch, &mut |device| {
-            is_ready = device.modules.generated().get_ahead(&written.text, emit::NAME)?.is_some();
+        self.engine.attempt_once(watch, &mut |device| {
+            is_ready = device.generated.get_ahead(&text, emit::NAME)?.is_some();
             Ok(())
         })?;
         Ok(is_ready)
@@ -116,8 +115,15 @@ impl Steps {
     /// Puts the steps of a launch on the queue. Returns false where there is no such kernel.
     fn launch(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<bool, Error> {
         let Arrays { inputs, outputs, first } = arrays;
-        let (engine, feeds, numbers) = (self.engine, self.what.feeds.clone(), self.what.numbers);
-        let Some(written) = self.kernel(gait) else { return Ok(false) };
+        if self.kernel(gait).is_none() {
+            return Ok(false);
+        }
+        let Steps { engine, what: Recurrence { feeds, numbers, .. }, written, .. } = self;
+        let Some(written) =
+            written.iter_mut().find_map(|(key, written)| written.as_mut().filter(|_| *key == key_of(gait)))
+        else {
+            return Ok(false);
+        };
         let blocks = written.set_length(gait.columns);
         let arrays: Vec<&Numbers> = inputs.iter().copied().chain(outputs).collect();
         engine.attempt_once(watch, &mut |device| {
@@ -128,12 +134,12 @@ impl Steps {
                     Numbers::Single(array) => (address(array, &device.context)?, 4),
                 };
                 let beyond = match feeds.get(at) {
-                    Some(Feed::Number(number)) => (first * numbers + number) * bytes,
+                    Some(Feed::Number(number)) => (first * *numbers + number) * bytes,
                     _ => 0,
                 };
                 entry.copy_from_slice(&(address + beyond as u64).to_le_bytes());
             }
-            let function = device.modules.generated().get(&written.text, emit::NAME)?;
+            let function = device.generated.get(&written.text, emit::NAME)?;
             let bytes = arrays.iter().map(|array| 8 * array.len()).sum();
             let shape = (blocks, walk::Written::THREADS);
             // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
@@ -144,7 +150,7 @@ impl Steps {
 
     /// A gait whose warps go so far that each multiprocessor has so many of them.
     fn with_columns(&mut self, gait: Gait, warps: usize) -> Gait {
-        let warps = warps * multiprocessors(&self.engine);
+        let warps = warps * multiprocessors(self.ordinal);
         let Some(written) = self.kernel(gait) else { return gait };
         let parts = (warps / written.strips).max(1);
         Gait { columns: written.columns.div_ceil(parts), ..gait }
@@ -152,10 +158,10 @@ impl Steps {
 
     /// Milliseconds of a step by a walk.
     fn time(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<f32, Error> {
-        let engine = self.engine;
+        let ordinal = self.ordinal;
         let steps = RefCell::new(self);
         let work = || steps.borrow_mut().launch(gait, arrays, watch).map(drop);
-        Ok(measure::least(&engine, LAPS, &work)? / gait.levels as f32)
+        Ok(clock::least(ordinal, LAPS, &work)? / gait.levels as f32)
     }
 
     /// Goes on with the trial, as far as kernels are ready and a run has as many steps as they take.
@@ -170,7 +176,7 @@ impl Steps {
             Some(single) => single,
             None => {
                 let one = RefCell::new(one);
-                *trial.single.insert(measure::least(&self.engine, LAPS, &|| (one.borrow_mut())())?)
+                *trial.single.insert(clock::least(self.ordinal, LAPS, &|| (one.borrow_mut())())?)
             }
         };
         while let Some(&[levels, elements, lines]) = self.gaits.get(trial.tried) {
@@ -209,7 +215,7 @@ impl Steps {
     }
 }
 
-impl Advance for Steps {
+impl<C: Attempts> Advance for Steps<C> {
     fn run(
         &mut self,
         inputs: &[&Numbers],
@@ -244,9 +250,14 @@ impl Advance for Steps {
     }
 }
 
+/// By what a kernel is known: how many columns a warp has is no part of it.
+fn key_of(gait: Gait) -> [usize; 3] {
+    [gait.levels, gait.elements, gait.lines]
+}
+
 /// The multiprocessors of a device, as far as the driver tells.
-fn multiprocessors(engine: &Cuda) -> usize {
-    let device = Driver::get().ok().and_then(|driver| driver.devices.get(engine.ordinal()));
+fn multiprocessors(ordinal: usize) -> usize {
+    let device = Driver::get().ok().and_then(|driver| driver.devices.get(ordinal));
     device.and_then(|device| device.as_ref().ok()).map_or(1, |device| device.multiprocessors.max(1) as usize)
 }
 

@@ -1,7 +1,6 @@
 //! How elements fall to threads, and how places are written.
 
 use super::code::Register;
-use super::walk::At;
 
 /// The threads of a block along the first dimension, and along the second.
 const THREADS: [usize; 2] = [32, 4];
@@ -49,6 +48,18 @@ impl Shape {
     }
 }
 
+/// A place in a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct At {
+    /// The step, from 0.
+    pub(super) level: usize,
+    /// The element of the lane, and its line, counted from the first one that is the lane's own.
+    pub(super) element: usize,
+    pub(super) line: i64,
+    /// How many columns lie between it and the latest one of its level.
+    pub(super) lag: usize,
+}
+
 /// A place in the domain.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
@@ -61,6 +72,11 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// A place in a walk.
+    pub(super) fn of_walk(at: At) -> Place {
+        Place { indices: Vec::new(), offsets: None, at: Some(at) }
+    }
+
     pub(super) fn index(&self, d: usize) -> &Register {
         &self.indices[d]
     }

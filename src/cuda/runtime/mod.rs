@@ -2,6 +2,7 @@
 
 pub(crate) mod archive;
 mod buffers;
+pub(crate) mod clock;
 pub(crate) mod device;
 mod generated;
 pub(crate) mod module;

@@ -10,7 +10,6 @@ use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
 use super::archive;
-use super::generated::Generated;
 use super::pace::SharedPace;
 use super::queue::Queue;
 use crate::cuda::driver::context::{Context, DriverHandle, is_recording};
@@ -95,7 +94,6 @@ pub(crate) struct Modules {
     /// What fills constant memory.
     queue: Arc<Queue>,
     turns: Arc<Turns>,
-    generated: Generated,
 }
 
 /// A module, loaded once or more often, and how often coefficients were sent to one of them. The last is the one that
@@ -128,8 +126,7 @@ impl Turns {
 
 impl Modules {
     pub(crate) fn new(queue: &Arc<Queue>) -> Modules {
-        let generated = Generated::new(queue.context());
-        Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default(), generated }
+        Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default() }
     }
 
     /// What the device is that they are for, if the driver tells.
@@ -153,11 +150,6 @@ impl Modules {
         let module = Arc::new(Module::load(&self.queue, name, paces)?);
         modules.push(module.clone());
         Ok(module)
-    }
-
-    /// Kernels that were written at run time.
-    pub(crate) fn generated(&self) -> &Generated {
-        &self.generated
     }
 
     /// The module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol: they

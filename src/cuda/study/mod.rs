@@ -36,7 +36,7 @@ use super::driver::context::{Graph, Stream};
 use super::driver::error::failed;
 use super::driver::memory::{DeviceBuffer, Idle};
 use super::engine::Cuda;
-use super::measure::Clock;
+use super::runtime::clock::Clock;
 use super::runtime::device::{self, Device};
 use super::runtime::module::{Function, Shape, launch};
 use crate::stencil::Error;

@@ -95,7 +95,7 @@ pub struct Kernel {
 /// What an input of a kernel is in the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
-    /// The same array.
+    /// An array that stays as it is.
     Constant,
     /// What this output was, all elements of the domain.
     Output(usize),

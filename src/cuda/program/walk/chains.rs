@@ -1,9 +1,10 @@
 //! Chains of filters that are open while columns come: each column is added to all of them at once.
 
 use super::levels::Way;
-use super::{At, Kept};
+use super::state::Kept;
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
+use crate::cuda::program::shape::At;
 use crate::stencil::program::{Chain, Step};
 
 impl Emitter<'_> {

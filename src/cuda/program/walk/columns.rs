@@ -1,10 +1,14 @@
 //! Columns in memory: where a lane's elements lie, loads and stores.
 
 use super::route::Route;
-use super::{At, LANES, WIDE};
+use super::state::LANES;
 use crate::cuda::program::code::{Kind, Register};
 use crate::cuda::program::emitter::Emitter;
+use crate::cuda::program::shape::{At, Place};
 use crate::stencil::program::{Feed, View};
+
+/// The bytes that a lane loads or stores at once.
+const WIDE: usize = 16;
 
 /// The bytes of a number.
 fn bytes_of(kind: Kind) -> usize {
@@ -233,7 +237,7 @@ impl Emitter<'_> {
         let class = kind.number();
         for first in (0..gait.elements).step_by(together) {
             let values: Vec<Register> = (first..first + together)
-                .map(|element| self.value(part, &self.there(At { level, element, line, lag })))
+                .map(|element| self.value(part, &Place::of_walk(At { level, element, line, lag })))
                 .collect();
             let mut own = own.clone();
             if edges {

@@ -1,8 +1,9 @@
 //! The levels of a walk: what is computed of each column, and of which columns.
 
-use super::{At, Kept, LANES, Walk};
+use super::state::{Kept, LANES, Walk};
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
+use crate::cuda::program::shape::{At, Place};
 use crate::stencil::Boundary;
 use crate::stencil::program::{Axis, Feed, Step};
 
@@ -163,7 +164,7 @@ impl Emitter<'_> {
             let of = kernel.outputs[output].1;
             for line in self.lines_of(level + 1, part) {
                 for element in 0..elements {
-                    let value = self.value(of, &self.there(At { level, element, line, lag }));
+                    let value = self.value(of, &Place::of_walk(At { level, element, line, lag }));
                     self.walk_mut().kept.push(((level + 1, part, 0, line, element), value));
                 }
             }
@@ -196,7 +197,7 @@ impl Emitter<'_> {
         let level = self.walk().gait.levels - 1;
         let array = self.kernel.inputs.len() + output;
         self.ahead(|emitter| {
-            let value = emitter.value(part, &emitter.there(At { level, element: 0, line: 0, lag: 0 }));
+            let value = emitter.value(part, &Place::of_walk(At { level, element: 0, line: 0, lag: 0 }));
             let address = emitter.address(array);
             let mut all = emitter.code.recall("lane").expect("it was found at the beginning");
             for part in ["%ctaid.x", "%tid.y"] {
@@ -241,7 +242,7 @@ impl Emitter<'_> {
         if uniform {
             let one = At { element: 0, line: 0, lag: 0, ..at };
             if at != one {
-                return Some(self.ahead(|emitter| emitter.value(part, &emitter.there(one))));
+                return Some(self.ahead(|emitter| emitter.value(part, &Place::of_walk(one))));
             }
         } else if kept {
             return Some(self.kept(part, (at.lag - lag) as i64, at));
@@ -251,7 +252,7 @@ impl Emitter<'_> {
         if uniform {
             if let (Feed::Scalar(output), true) = (self.walk().what.feeds[*input], at.level > 0) {
                 let of = kernel.outputs[output].1;
-                return Some(self.value(of, &self.there(At { level: at.level - 1, ..at })));
+                return Some(self.value(of, &Place::of_walk(At { level: at.level - 1, ..at })));
             }
             let bytes = if kind == Kind::Single { 4 } else { 8 };
             let (address, beyond) = self.address_of_one(*input, view, at.level, bytes);
@@ -266,7 +267,7 @@ impl Emitter<'_> {
     fn kept(&mut self, part: usize, age: i64, at: At) -> Register {
         if self.walk().route.uniform[part] {
             let one = At { element: 0, line: 0, lag: 0, ..at };
-            return self.ahead(|emitter| emitter.value(part, &emitter.there(one)));
+            return self.ahead(|emitter| emitter.value(part, &Place::of_walk(one)));
         }
         assert!(age >= 0, "a column that has not come");
         let At { level, element, line, .. } = at;
@@ -491,7 +492,7 @@ impl Emitter<'_> {
         }
         match self.walk().route.open[part] && !self.walk().edges {
             true => self.chained(part, at),
-            false => self.operation(part, &self.there(at)),
+            false => self.operation(part, &Place::of_walk(at)),
         }
     }
 }

@@ -13,62 +13,21 @@ mod chains;
 mod columns;
 mod levels;
 mod route;
+pub(in crate::cuda::program) mod state;
 
 use super::code::{Kind, Register};
 use super::emit;
 use super::emitter::Emitter;
-use super::shape::Place;
 use crate::stencil::program::{Gait, Recurrence, Step};
 use route::Route;
-
-/// The lanes of a warp.
-const LANES: usize = 32;
+use state::{LANES, Walk};
 
 /// The warps of a block.
 const WARPS: usize = 4;
 
-/// The bytes that a lane loads or stores at once.
-const WIDE: usize = 16;
-
 /// The words of a thread that may hold columns; the others are for what is computed, and elementary functions take more.
 const MOST_WORDS: usize = 160;
 const WORDS_OF_A_FUNCTION: usize = 40;
-
-/// A place in a walk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct At {
-    /// The step, from 0.
-    pub(super) level: usize,
-    /// The element of the lane, and its line, counted from the first one that is the lane's own.
-    pub(super) element: usize,
-    pub(super) line: i64,
-    /// How many columns lie between it and the latest one of its level.
-    pub(super) lag: usize,
-}
-
-/// What is kept of a column: its level, its part, its age, its line and its element.
-type Kept = (usize, usize, usize, i64, usize);
-
-/// A walk that is being written.
-pub(super) struct Walk<'k> {
-    what: &'k Recurrence,
-    route: Route,
-    gait: Gait,
-    /// Whether the copy is for warps that meet an end of the array.
-    edges: bool,
-    /// How many scopes of names there are around the loop.
-    scopes: usize,
-    /// The column that has come last, and the first one.
-    column: Register,
-    first: Register,
-    /// The index of a lane's first element, and of its first line.
-    row: Register,
-    line: Register,
-    /// What is kept of a column, by its age: 0 for the latest one.
-    kept: Vec<(Kept, Register)>,
-    /// Chains that have had some columns, in the place of an age, and what they are when the latest has come.
-    chains: Vec<(Kept, [Register; 2])>,
-}
 
 /// A walk, written.
 #[derive(Debug, Clone)]
@@ -178,38 +137,7 @@ impl<'k> Walkable<'k> {
     }
 }
 
-impl Walk<'_> {
-    /// What is kept, if it is there.
-    fn find(&self, key: Kept) -> Option<Register> {
-        self.kept.iter().find(|(kept, _)| *kept == key).map(|(_, register)| register.clone())
-    }
-}
-
-impl<'k> Emitter<'k> {
-    fn walk(&self) -> &Walk<'k> {
-        self.walk.as_deref().expect("a walk is being written")
-    }
-
-    fn walk_mut(&mut self) -> &mut Walk<'k> {
-        self.walk.as_deref_mut().expect("a walk is being written")
-    }
-
-    /// A number of the argument, as an index.
-    #[inline(never)]
-    fn index_of(&mut self, what: &str, value: usize) -> Register {
-        let long = self.long(what, value as i64);
-        self.code.of(Kind::Word, "cvt.u32.u64", &[&long])
-    }
-
-    /// Writes what comes ahead of the loop.
-    fn ahead<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
-        let scopes = self.walk().scopes;
-        let inner = self.code.go_ahead(scopes);
-        let result = write(self);
-        self.code.come_back(inner);
-        result
-    }
-
+impl Emitter<'_> {
     /// The whole kernel. The answer is how many words hold columns.
     fn walks(&mut self, halos: [usize; 2], inner: usize) -> usize {
         let end = self.code.label();
@@ -314,10 +242,5 @@ impl<'k> Emitter<'k> {
         let walk = self.walk_mut();
         (walk.column, walk.first, walk.row, walk.line) = (column, first, row, line);
         self.code.line(&format!("@{meets} bra {edge}"));
-    }
-
-    /// A place in the walk.
-    fn there(&self, at: At) -> Place {
-        Place { indices: Vec::new(), offsets: None, at: Some(at) }
     }
 }
