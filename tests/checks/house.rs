@@ -49,7 +49,7 @@ const DOCUMENTS: [(&str, usize); 4] =
 
 /// What a run may cost: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors; and
 /// the library that packages have. `tests/run` writes these figures.
-const RUNS: [(&str, usize); 2] = [("processor_seconds", 1600), ("package_library_bytes", 7_400_000)];
+const RUNS: [(&str, usize); 2] = [("processor_seconds", 1600), ("package_library_bytes", 7_600_000)];
 
 /// What passes a limit for the time being: the rule, the file (`file: function` for one), the most that it may be, and
 /// why.
