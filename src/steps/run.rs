@@ -255,7 +255,7 @@ impl Step {
         watch: &Watch,
     ) -> Result<usize, Error> {
         let span = Span { first: done, most: run.free(done, self.shape), gait: run.gait };
-        if span.most < 2 || span.gait == Some(Gait::NONE) {
+        if span.most == 0 || span.gait == Some(Gait::NONE) {
             return Ok(0);
         }
         let several = match self.several.take() {

@@ -57,7 +57,7 @@ impl Written {
     }
 }
 
-/// The way of a recurrence that warps can walk, and how many elements the halos of a level take.
+/// A recurrence that warps can walk, and its way through the arrays.
 pub(super) struct Walkable<'k> {
     what: &'k Recurrence,
     route: Route,
