@@ -1,0 +1,255 @@
+//! Filters over tiles, by the loops of the convolution.
+//!
+//! # Sheets
+//! Where no sample lies beyond an end of the array, samples are the columns of the input as they lie. Elsewhere they are
+//! copied, each column of a tile once with the ghost values at its ends. Of a volume they are kept for the tile of the next
+//! page, which has all of them but one sheet, under other entries.
+
+use super::super::convolution::kernel::{COLUMNS, columns_at_once, compute};
+use super::super::simd;
+use super::block::{Buffer, Buffers, Frame, Sample, Tile, along, beyond};
+use super::{Class, Output};
+use crate::host::SharedOutput;
+use crate::stencil::program::{Axis, MOST_DIMS};
+use crate::stencil::{Ends, Error, Filter, Real};
+
+/// The bytes between columns of samples are as many lines of the cache, and one more: they do not all have one place there.
+const LINE_BYTES: usize = 64;
+
+/// A filter over an input.
+pub(super) struct Filtered {
+    input: usize,
+    pub(super) single: bool,
+    /// The output that it writes instead of a buffer, where nobody reads that.
+    pub(super) output: Option<usize>,
+    axes: [Axis; 3],
+    /// The columns of its entries, in the order of the chain.
+    columns: Vec<Column>,
+    /// The dimension along which its sheets lie, where that is one.
+    deep: Option<usize>,
+    /// The entries: along the first dimension where the chain goes along that first, in the columns of neighbouring lines,
+    /// and in sheets.
+    pub(super) doubles: Filter<f64>,
+    pub(super) singles: Filter<f32>,
+}
+
+/// A column of a filter's entries.
+struct Column {
+    /// Its first entry in the window.
+    window: [usize; 3],
+    /// From an element to the sample under that entry, where that lies inside.
+    offset: isize,
+}
+
+/// What a thread has of a filter.
+pub(super) struct Sheets {
+    /// What it gives over a tile.
+    pub(super) results: Buffer,
+    /// Samples, and which sheets they are: the first line of the tile in its page, its first row, and the page.
+    samples: Buffer,
+    held: Vec<Option<[usize; 3]>>,
+}
+
+impl Sheets {
+    /// With room for a tile of so many elements.
+    pub(super) fn new(tile: usize) -> Sheets {
+        Sheets { results: Buffer::new(tile), samples: Buffer::default(), held: Vec::new() }
+    }
+
+    /// Forgets the samples, which may be others now.
+    pub(super) fn clear(&mut self) {
+        self.held.clear();
+    }
+}
+
+impl Filtered {
+    /// A filter with these entries over an input, in single where that says so.
+    pub(super) fn new(
+        domain: &[usize],
+        (input, single): (usize, bool),
+        axes: &[Axis; 3],
+        entries: &[f64],
+    ) -> Result<Filtered, Error> {
+        let mut others: Vec<usize> = (0..3).filter(|&d| axes[d].extent > 1).collect();
+        let mut extents = axes.map(|axis| axis.extent);
+        // The axis along this dimension, where it is the next of the chain and none goes along the first one later.
+        let mut next = |dim| {
+            let axis = others.first().copied().filter(|&axis| axes[axis].dim == Some(dim));
+            let is_first = others.iter().skip(usize::from(axis.is_some())).all(|&axis| axes[axis].dim != Some(0));
+            let axis = axis.filter(|_| is_first)?;
+            others.remove(0);
+            Some(axis)
+        };
+        let height = next(0).map_or(1, |axis| std::mem::replace(&mut extents[axis], 1));
+        let width = next(1).map_or(1, |axis| extents[axis]);
+        let deep = if let [axis] = others[..] { axes[axis].dim.filter(|&dim| dim > 0) } else { None };
+        let size = [height, width, entries.len() / (height * width)];
+        let step = |dim: usize| domain[..dim].iter().product::<usize>() as isize;
+        let columns = (0..entries.len() / height).map(|number| {
+            let window = [number % extents[0], number / extents[0] % extents[1], number / (extents[0] * extents[1])];
+            let offsets = axes.iter().zip(window).map(|(axis, at)| (at as isize - axis.before as isize, axis.dim));
+            Column { window, offset: offsets.filter_map(|(offset, dim)| Some(offset * step(dim?))).sum() }
+        });
+        let internal = |error| Error::Internal(format!("A filter of a program: {error}."));
+        Ok(Filtered {
+            input,
+            single,
+            output: None,
+            axes: *axes,
+            columns: columns.collect(),
+            deep,
+            doubles: Filter::new(entries.to_vec(), size).map_err(internal)?,
+            singles: Filter::new(entries.iter().map(|&entry| entry as f32).collect(), size).map_err(internal)?,
+        })
+    }
+
+    /// How many entries it has.
+    pub(super) fn entries(&self) -> usize {
+        self.doubles.values().len()
+    }
+
+    /// Whether tiles one page behind the other have samples in common.
+    pub(super) fn is_deep(&self) -> bool {
+        self.deep.is_some()
+    }
+
+    /// From an element to the sample under the last column of entries, where that lies inside.
+    fn farthest(&self) -> isize {
+        self.columns.last().map_or(0, |column| column.offset)
+    }
+
+    /// Whether these elements of `lines` lines, of which the first has these indices, have no sample beyond an end.
+    fn is_inside(&self, domain: &[usize], tile: &Tile, others: &[usize; MOST_DIMS], lines: usize) -> bool {
+        self.axes.iter().filter(|axis| axis.extent > 1).all(|axis| {
+            let Some(dim) = axis.dim else { return false };
+            let (first, count) = match dim {
+                0 => (tile.rows.start, tile.rows.len()),
+                1 => (others[0], lines),
+                _ => (others[dim - 1], 1),
+            };
+            first >= axis.before && first + count + axis.extent - axis.before - 1 <= domain[dim]
+        })
+    }
+}
+
+impl Frame<'_> {
+    /// Computes a filter over a tile: to its buffer, or to an output of its class.
+    ///
+    /// # Safety
+    /// Nobody else has the tile's elements of the output.
+    pub(super) unsafe fn filter<T: Class>(
+        &self,
+        (number, one): (usize, &Filtered),
+        tile: &Tile,
+        buffers: &mut Buffers,
+        output: Option<&Output>,
+    ) {
+        let Sheets { results, samples: copies, held } = &mut buffers.filters[number];
+        let own = SharedOutput::new(results.all_mut::<T>());
+        let rows = tile.rows.len();
+        let (to, [first, length]) = match output.and_then(T::of_output) {
+            Some(output) => (output, [tile.lines.start * self.domain[0] + tile.rows.start, self.domain[0]]),
+            None => (&own, [0, rows]),
+        };
+        let (input, filter) = (T::of_arrays(&self.arrays, one.input), T::filter(one));
+        let width = filter.size()[1];
+        let ahead = self.ahead();
+        let (mut places, mut under) = (Vec::new(), Vec::new());
+        let mut line = tile.lines.start;
+        while line < tile.lines.end {
+            let others = self.others(line);
+            let page = self.domain.get(1).map_or(1, |lines| lines - others[0]);
+            let lines = page.min(tile.lines.end - line);
+            let columns = lines + width - 1;
+            places.clear();
+            let samples = if one.is_inside(self.domain, tile, &others, lines) {
+                let first = line * self.domain[0] + tile.rows.start;
+                for sheet in one.columns.chunks(width) {
+                    let offset = |x| sheet[0].offset + (x * self.domain[0]) as isize;
+                    places.extend((0..columns).map(|x| first.wrapping_add_signed(offset(x))));
+                }
+                input
+            } else {
+                self.copy_sheets(one, tile, (line, &others, columns), (input, copies, held), &mut places);
+                copies.all()
+            };
+            let mut at = 0;
+            while at < lines {
+                let count = columns_at_once(self.instructions, filter, lines - at, false);
+                under.clear();
+                places.chunks(columns).for_each(|sheet| under.extend(&sheet[at..at + count + width - 1]));
+                let mut outputs: [&mut [T]; COLUMNS] = Default::default();
+                for (c, output) in outputs[..count].iter_mut().enumerate() {
+                    // A tile comes soon that is the first to need this.
+                    let sample = (line + at + c) * self.domain[0] + tile.rows.start + ahead;
+                    simd::prefetch(input.as_ptr().wrapping_offset(one.farthest() + sample as isize), rows);
+                    let start = first + (line + at + c - tile.lines.start) * length;
+                    // SAFETY: each line has places of its own, and nobody else has the tile.
+                    *output = unsafe { to.places(start..start + rows) };
+                }
+                compute(self.instructions, filter, samples, &under, &mut outputs[..count], false);
+                at += count;
+            }
+            line += lines;
+        }
+    }
+
+    /// Copies the samples under a tile's lines in a page, with those beside them, where they are not there yet. Adds where the
+    /// columns begin to `places`.
+    fn copy_sheets<T: Class>(
+        &self,
+        one: &Filtered,
+        tile: &Tile,
+        (line, others, columns): (usize, &[usize; MOST_DIMS], usize),
+        (input, copies, held): (&[T], &mut Buffer, &mut Vec<Option<[usize; 3]>>),
+        places: &mut Vec<usize>,
+    ) {
+        let [height, width, depth] = T::filter(one).size();
+        let len = tile.rows.len() + height - 1;
+        let of_line = LINE_BYTES / size_of::<T>();
+        let stride = len.next_multiple_of(of_line) + of_line;
+        copies.grow::<T>(stride * columns * depth);
+        held.resize(depth, None);
+        let ends = one.axes.iter().find(|axis| axis.dim == Some(0)).map_or(Ends::default(), |axis| axis.ends);
+        let (page, step) = one.deep.map_or((0, 0), |dim| (others[dim - 1], self.domain[1..dim].iter().product()));
+        for (z, sheet) in one.columns.chunks(width).enumerate() {
+            let (key, slot) = ([line - page * step, tile.rows.start, page + z], (page + z) % depth);
+            let first = slot * columns * stride;
+            places.extend((0..columns).map(|x| first + x * stride));
+            if held[slot].replace(key) == Some(key) {
+                continue;
+            }
+            for (x, to) in copies.all_mut::<T>()[first..].chunks_mut(stride).take(columns).enumerate() {
+                // Beside the last line's first column are its others.
+                let beside = x.min(columns - width);
+                let mut others = *others;
+                others[0] += beside;
+                let found = self.find::<T>(&one.axes, sheet[x - beside].window, others);
+                self.gather(input, (&found, &ends), tile.rows.start, height, &mut to[..len]);
+            }
+        }
+    }
+
+    /// Copies the samples under a column of entries, for elements of a line from `first` on.
+    fn gather<T: Real>(
+        &self,
+        input: &[T],
+        (found, ends): (&Sample<T>, &Ends<f64>),
+        first: usize,
+        height: usize,
+        to: &mut [T],
+    ) {
+        match *found {
+            Sample::Constant { constant, shift } => {
+                to.fill(constant);
+                // The constant of a later dimension counts.
+                if height == 1 {
+                    beyond(self.domain[0], first as isize + shift, ends, to);
+                }
+            }
+            Sample::Line { start, shift } => {
+                along(&input[start..start + self.domain[0]], first as isize + shift, ends, to);
+            }
+        }
+    }
+}
