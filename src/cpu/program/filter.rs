@@ -186,6 +186,9 @@ impl Frame<'_> {
                     let start = first + (line + at + c - tile.lines.start) * length;
                     // SAFETY: each line has places of its own, and nobody else has the tile.
                     *output = unsafe { to.places(start..start + rows) };
+                    if one.output.is_some() {
+                        simd::prefetch(output.as_ptr().wrapping_add(ahead), rows);
+                    }
                 }
                 compute(self.instructions, filter, samples, &under, &mut outputs[..count], false);
                 at += count;
