@@ -5,6 +5,8 @@
 //! copied, each column of a tile once with the ghost values at its ends. Of a volume they are kept for the tile of the next
 //! page, which has all of them but one sheet, under other entries.
 
+use std::ops::Range;
+
 use super::super::convolution::kernel::{COLUMNS, columns_at_once, compute};
 use super::super::simd;
 use super::block::{Buffer, Buffers, Frame, Sample, Tile, along, beyond};
@@ -15,6 +17,9 @@ use crate::stencil::{Ends, Error, Filter, Real};
 
 /// The bytes between columns of samples are as many lines of the cache, and one more: they do not all have one place there.
 const LINE_BYTES: usize = 64;
+
+/// So many rows are worth pieces at their ends.
+const LONG: usize = 256;
 
 /// A filter over an input.
 pub(super) struct Filtered {
@@ -113,17 +118,34 @@ impl Filtered {
         self.deep.is_some()
     }
 
+    /// The axis along the first dimension.
+    fn along(&self) -> Option<&Axis> {
+        self.axes.iter().find(|axis| axis.dim == Some(0))
+    }
+
+    /// Rows of lines of so many elements in parts: those by themselves whose samples lie beyond an end, where many others need
+    /// no copies so. Of a volume, copies serve several pages.
+    fn parts(&self, rows: &Range<usize>, length: usize) -> [Range<usize>; 3] {
+        let [before, after] = self.along().map_or([0; 2], |axis| [axis.before, axis.extent - 1 - axis.before]);
+        let low = before.clamp(rows.start, rows.end);
+        let high = length.saturating_sub(after).clamp(low, rows.end);
+        if self.is_deep() || high - low < LONG {
+            return [rows.clone(), 0..0, 0..0];
+        }
+        [low..high, rows.start..low, high..rows.end]
+    }
+
     /// From an element to the sample under the last column of entries, where that lies inside.
     fn farthest(&self) -> isize {
         self.columns.last().map_or(0, |column| column.offset)
     }
 
     /// Whether these elements of `lines` lines, of which the first has these indices, have no sample beyond an end.
-    fn is_inside(&self, domain: &[usize], tile: &Tile, others: &[usize; MOST_DIMS], lines: usize) -> bool {
+    fn is_inside(&self, domain: &[usize], rows: &Range<usize>, lines: usize, others: &[usize; MOST_DIMS]) -> bool {
         self.axes.iter().filter(|axis| axis.extent > 1).all(|axis| {
             let Some(dim) = axis.dim else { return false };
             let (first, count) = match dim {
-                0 => (tile.rows.start, tile.rows.len()),
+                0 => (rows.start, rows.len()),
                 1 => (others[0], lines),
                 _ => (others[dim - 1], 1),
             };
@@ -146,55 +168,64 @@ impl Frame<'_> {
     ) {
         let Sheets { results, samples: copies, held } = &mut buffers.filters[number];
         let own = SharedOutput::new(results.all_mut::<T>());
-        let rows = tile.rows.len();
         let (to, [first, length]) = match output.and_then(T::of_output) {
             Some(output) => (output, [tile.lines.start * self.domain[0] + tile.rows.start, self.domain[0]]),
-            None => (&own, [0, rows]),
+            None => (&own, [0, tile.rows.len()]),
         };
         let (input, filter) = (T::of_arrays(&self.arrays, one.input), T::filter(one));
-        let width = filter.size()[1];
-        let ahead = self.ahead();
+        let (width, ahead) = (filter.size()[1], self.ahead());
         let (mut places, mut under) = (Vec::new(), Vec::new());
-        let mut line = tile.lines.start;
-        while line < tile.lines.end {
-            let others = self.others(line);
-            let page = self.domain.get(1).map_or(1, |lines| lines - others[0]);
-            let lines = page.min(tile.lines.end - line);
-            let columns = lines + width - 1;
+        for Tile { rows, lines } in &self.pieces(one, tile) {
+            let others = self.others(lines.start);
+            let columns = lines.len() + width - 1;
             places.clear();
-            let samples = if one.is_inside(self.domain, tile, &others, lines) {
-                let first = line * self.domain[0] + tile.rows.start;
+            let samples = if one.is_inside(self.domain, rows, lines.len(), &others) {
+                let first = lines.start * self.domain[0] + rows.start;
                 for sheet in one.columns.chunks(width) {
                     let offset = |x| sheet[0].offset + (x * self.domain[0]) as isize;
                     places.extend((0..columns).map(|x| first.wrapping_add_signed(offset(x))));
                 }
                 input
             } else {
-                self.copy_sheets(one, tile, (line, &others, columns), (input, copies, held), &mut places);
+                self.copy_sheets(one, rows, (lines.start, &others, columns), (input, copies, held), &mut places);
                 copies.all()
             };
-            let mut at = 0;
-            while at < lines {
-                let count = columns_at_once(self.instructions, filter, lines - at, false);
+            let mut line = lines.start;
+            while line < lines.end {
+                let count = columns_at_once(self.instructions, filter, lines.end - line, false);
+                let at = line - lines.start;
                 under.clear();
                 places.chunks(columns).for_each(|sheet| under.extend(&sheet[at..at + count + width - 1]));
                 let mut outputs: [&mut [T]; COLUMNS] = Default::default();
-                for (c, output) in outputs[..count].iter_mut().enumerate() {
+                for (line, output) in (line..).zip(&mut outputs[..count]) {
                     // A tile comes soon that is the first to need this.
-                    let sample = (line + at + c) * self.domain[0] + tile.rows.start + ahead;
-                    simd::prefetch(input.as_ptr().wrapping_offset(one.farthest() + sample as isize), rows);
-                    let start = first + (line + at + c - tile.lines.start) * length;
-                    // SAFETY: each line has places of its own, and nobody else has the tile.
-                    *output = unsafe { to.places(start..start + rows) };
+                    let sample = line * self.domain[0] + rows.start + ahead;
+                    simd::prefetch(input.as_ptr().wrapping_offset(one.farthest() + sample as isize), rows.len());
+                    let start = first + (line - tile.lines.start) * length + rows.start - tile.rows.start;
+                    // SAFETY: each piece of a line has places of its own, and nobody else has the tile.
+                    *output = unsafe { to.places(start..start + rows.len()) };
                     if one.output.is_some() {
-                        simd::prefetch(output.as_ptr().wrapping_add(ahead), rows);
+                        simd::prefetch(output.as_ptr().wrapping_add(ahead), rows.len());
                     }
                 }
                 compute(self.instructions, filter, samples, &under, &mut outputs[..count], false);
-                at += count;
+                line += count;
             }
-            line += lines;
         }
+    }
+
+    /// A tile in pieces of one page each, whose ends are pieces by themselves where much lies between them.
+    fn pieces(&self, one: &Filtered, tile: &Tile) -> Vec<Tile> {
+        let mut pieces = Vec::with_capacity(3);
+        let page = *self.domain.get(1).unwrap_or(&1);
+        let mut line = tile.lines.start;
+        while line < tile.lines.end {
+            let end = (line / page * page + page).min(tile.lines.end);
+            let of_rows = |rows: &Range<usize>| Tile { rows: rows.clone(), lines: line..end };
+            pieces.extend(one.parts(&tile.rows, self.domain[0]).iter().filter(|rows| !rows.is_empty()).map(of_rows));
+            line = end;
+        }
+        pieces
     }
 
     /// Copies the samples under a tile's lines in a page, with those beside them, where they are not there yet. Adds where the
@@ -202,21 +233,21 @@ impl Frame<'_> {
     fn copy_sheets<T: Class>(
         &self,
         one: &Filtered,
-        tile: &Tile,
+        rows: &Range<usize>,
         (line, others, columns): (usize, &[usize; MOST_DIMS], usize),
         (input, copies, held): (&[T], &mut Buffer, &mut Vec<Option<[usize; 3]>>),
         places: &mut Vec<usize>,
     ) {
         let [height, width, depth] = T::filter(one).size();
-        let len = tile.rows.len() + height - 1;
+        let len = rows.len() + height - 1;
         let of_line = LINE_BYTES / size_of::<T>();
         let stride = len.next_multiple_of(of_line) + of_line;
         copies.grow::<T>(stride * columns * depth);
         held.resize(depth, None);
-        let ends = one.axes.iter().find(|axis| axis.dim == Some(0)).map_or(Ends::default(), |axis| axis.ends);
+        let ends = one.along().map_or(Ends::default(), |axis| axis.ends);
         let (page, step) = one.deep.map_or((0, 0), |dim| (others[dim - 1], self.domain[1..dim].iter().product()));
         for (z, sheet) in one.columns.chunks(width).enumerate() {
-            let (key, slot) = ([line - page * step, tile.rows.start, page + z], (page + z) % depth);
+            let (key, slot) = ([line - page * step, rows.start, page + z], (page + z) % depth);
             let first = slot * columns * stride;
             places.extend((0..columns).map(|x| first + x * stride));
             if held[slot].replace(key) == Some(key) {
@@ -228,7 +259,7 @@ impl Frame<'_> {
                 let mut others = *others;
                 others[0] += beside;
                 let found = self.find::<T>(&one.axes, sheet[x - beside].window, others);
-                self.gather(input, (&found, &ends), tile.rows.start, height, &mut to[..len]);
+                self.gather(input, (&found, &ends), rows.start, height, &mut to[..len]);
             }
         }
     }
