@@ -9,6 +9,7 @@
 //! between two parts never leaves the caches.
 
 mod block;
+mod buffers;
 mod filter;
 mod loops;
 
@@ -21,7 +22,8 @@ use crate::memory::pool::Pooled;
 use crate::stencil::program::{Axis, Chain, Kernel, Limits, Numbers, Step, View};
 use crate::stencil::{Array, Error, Filter, Prepared, Unary};
 use crate::watch::Watch;
-use block::{Block, Buffers, Frame, TILE};
+use block::{Block, Frame};
+use buffers::{Buffers, TILE};
 use filter::Filtered;
 
 /// What a kernel may hold. Nothing is computed again: a block's neighbours lie in other blocks.
@@ -316,16 +318,16 @@ impl Prepared for Ready {
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         tasks::run(tiles.div_ceil(task), threads, 1, watch, |number, _: &mut (), progress| {
             let mut buffers = spare().pop().unwrap_or_default();
-            buffers.make(&self.numbers, self.filters.len(), self.buffers);
+            buffers.make(&self.numbers, self.filters.len(), self.buffers)?;
             for tile in (number * task..((number + 1) * task).min(tiles)).map(|number| frame.tile(number)) {
                 for (at, one) in self.filters.iter().enumerate() {
                     let output = one.output.map(|output| &outputs[output]);
                     // SAFETY: no other task has these elements.
                     unsafe {
                         if one.single {
-                            frame.filter::<f32>((at, one), &tile, &mut buffers, output)
+                            frame.filter::<f32>((at, one), &tile, &mut buffers, output)?
                         } else {
-                            frame.filter::<f64>((at, one), &tile, &mut buffers, output)
+                            frame.filter::<f64>((at, one), &tile, &mut buffers, output)?
                         }
                     }
                 }

@@ -2,24 +2,19 @@
 
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
-
 use super::super::arithmetic::{ConvertPiece, elementwise};
 use super::super::simd::{self, Instructions};
-use super::filter::Sheets;
+use super::buffers::{BLOCK, Buffers, TILE};
 use super::loops::{Difference, MultiplyAdd, Pair};
 use super::{Action, Arrays, Class, Loop, Output, Place};
 use crate::stencil::program::{Axis, MOST_DIMS, View};
 use crate::stencil::{Boundary, Ends, Real};
 
-/// The most elements of a block: ten buffers stay in the first-level cache.
-const BLOCK: usize = 512;
-
-/// The most elements of a tile: what some filters give stays in the second-level cache.
-pub(super) const TILE: usize = 6 * BLOCK;
-
 /// Lines from so many elements on are blocks by themselves where loops ask for what lies beside them.
 const LONG: usize = 128;
+
+/// A tile has no more lines than of so many elements: each has room of its own.
+const SHORT: usize = 16;
 
 /// Lines of a tile are multiples of what filters take at once, where there is room for that.
 const AT_ONCE: usize = 12;
@@ -47,69 +42,6 @@ struct Line {
     range: Range<usize>,
     /// Its indices along the further dimensions.
     others: [usize; MOST_DIMS],
-}
-
-/// A line of the cache. Buffers are made of them: vectors that lie in two take twice as long.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct CacheLine([u8; 64]);
-
-/// Room for numbers of either class.
-#[derive(Debug, Default)]
-pub(super) struct Buffer(Vec<CacheLine>);
-
-impl Buffer {
-    pub(super) fn new(elements: usize) -> Buffer {
-        let mut buffer = Buffer::default();
-        buffer.grow::<f64>(elements);
-        buffer
-    }
-
-    /// Has room for so many.
-    pub(super) fn grow<T>(&mut self, elements: usize) {
-        let lines = (elements * size_of::<T>()).div_ceil(size_of::<CacheLine>());
-        if self.0.len() < lines {
-            self.0.resize(lines, CacheLine::zeroed());
-        }
-    }
-
-    pub(super) fn all<T: Pod>(&self) -> &[T] {
-        bytemuck::cast_slice(&self.0)
-    }
-
-    pub(super) fn all_mut<T: Pod>(&mut self) -> &mut [T] {
-        bytemuck::cast_slice_mut(&mut self.0)
-    }
-}
-
-/// Buffers of a thread.
-#[derive(Default)]
-pub(super) struct Buffers {
-    /// Of a block each.
-    blocks: Vec<Buffer>,
-    numbers: Vec<Buffer>,
-    pub(super) filters: Vec<Sheets>,
-    /// Samples that are copied together.
-    samples: [Buffer; 2],
-}
-
-impl Buffers {
-    /// Has one for each of these numbers, in single where it says so, and so many others. A task begins: arrays may be others.
-    pub(super) fn make(&mut self, numbers: &[(f64, bool)], filters: usize, blocks: usize) {
-        for &(number, single) in &numbers[self.numbers.len()..] {
-            let mut buffer = Buffer::new(BLOCK);
-            if single {
-                buffer.all_mut().fill(number as f32)
-            } else {
-                buffer.all_mut().fill(number)
-            }
-            self.numbers.push(buffer);
-        }
-        self.filters.resize_with(filters, || Sheets::new(TILE));
-        self.filters.iter_mut().for_each(Sheets::clear);
-        self.blocks.resize_with(blocks, || Buffer::new(BLOCK));
-        self.samples.iter_mut().for_each(|samples| samples.grow::<f64>(BLOCK));
-    }
 }
 
 /// What all tiles of a run have in common.
@@ -145,7 +77,7 @@ impl<'a> Frame<'a> {
         let line = domain[0];
         // Long lines fall into parts of one length, whole lines of the cache.
         let rows = line.div_ceil(line.div_ceil(BLOCK)).next_multiple_of(8).min(line);
-        let (lines, all) = (TILE / rows, domain[1..].iter().product());
+        let (lines, all) = (TILE / rows.max(SHORT), domain[1..].iter().product());
         let page = *domain.get(1).unwrap_or(&1);
         let (lines, page) = match lines {
             _ if page > lines || is_deep => (lines.min(page), page),

@@ -9,7 +9,8 @@ use std::ops::Range;
 
 use super::super::convolution::kernel::{COLUMNS, columns_at_once, compute};
 use super::super::simd;
-use super::block::{Buffer, Buffers, Frame, Sample, Tile, along, beyond};
+use super::block::{Frame, Sample, Tile, along, beyond};
+use super::buffers::{Buffer, Buffers, Sheets};
 use super::{Class, Output};
 use crate::host::SharedOutput;
 use crate::stencil::program::{Axis, MOST_DIMS};
@@ -44,27 +45,6 @@ struct Column {
     window: [usize; 3],
     /// From an element to the sample under that entry, where that lies inside.
     offset: isize,
-}
-
-/// What a thread has of a filter.
-pub(super) struct Sheets {
-    /// What it gives over a tile.
-    pub(super) results: Buffer,
-    /// Samples, and which sheets they are: the first line of the tile in its page, its first row, and the page.
-    samples: Buffer,
-    held: Vec<Option<[usize; 3]>>,
-}
-
-impl Sheets {
-    /// With room for a tile of so many elements.
-    pub(super) fn new(tile: usize) -> Sheets {
-        Sheets { results: Buffer::new(tile), samples: Buffer::default(), held: Vec::new() }
-    }
-
-    /// Forgets the samples, which may be others now.
-    pub(super) fn clear(&mut self) {
-        self.held.clear();
-    }
 }
 
 impl Filtered {
@@ -157,6 +137,9 @@ impl Filtered {
 impl Frame<'_> {
     /// Computes a filter over a tile: to its buffer, or to an output of its class.
     ///
+    /// # Errors
+    /// As [`Buffer::grow`].
+    ///
     /// # Safety
     /// Nobody else has the tile's elements of the output.
     pub(super) unsafe fn filter<T: Class>(
@@ -165,7 +148,7 @@ impl Frame<'_> {
         tile: &Tile,
         buffers: &mut Buffers,
         output: Option<&Output>,
-    ) {
+    ) -> Result<(), Error> {
         let Sheets { results, samples: copies, held } = &mut buffers.filters[number];
         let own = SharedOutput::new(results.all_mut::<T>());
         let (to, [first, length]) = match output.and_then(T::of_output) {
@@ -187,7 +170,7 @@ impl Frame<'_> {
                 }
                 input
             } else {
-                self.copy_sheets(one, rows, (lines.start, &others, columns), (input, copies, held), &mut places);
+                self.copy_sheets(one, rows, (lines.start, &others, columns), (input, copies, held), &mut places)?;
                 copies.all()
             };
             let mut line = lines.start;
@@ -212,6 +195,7 @@ impl Frame<'_> {
                 line += count;
             }
         }
+        Ok(())
     }
 
     /// A tile in pieces of one page each, whose ends are pieces by themselves where much lies between them.
@@ -237,12 +221,12 @@ impl Frame<'_> {
         (line, others, columns): (usize, &[usize; MOST_DIMS], usize),
         (input, copies, held): (&[T], &mut Buffer, &mut Vec<Option<[usize; 3]>>),
         places: &mut Vec<usize>,
-    ) {
+    ) -> Result<(), Error> {
         let [height, width, depth] = T::filter(one).size();
         let len = rows.len() + height - 1;
         let of_line = LINE_BYTES / size_of::<T>();
         let stride = len.next_multiple_of(of_line) + of_line;
-        copies.grow::<T>(stride * columns * depth);
+        copies.grow::<T>(stride * columns * depth)?;
         held.resize(depth, None);
         let ends = one.along().map_or(Ends::default(), |axis| axis.ends);
         let (page, step) = one.deep.map_or((0, 0), |dim| (others[dim - 1], self.domain[1..dim].iter().product()));
@@ -262,6 +246,7 @@ impl Frame<'_> {
                 self.gather(input, (&found, &ends), rows.start, height, &mut to[..len]);
             }
         }
+        Ok(())
     }
 
     /// Copies the samples under a column of entries, for elements of a line from `first` on.
