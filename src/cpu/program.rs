@@ -1,12 +1,16 @@
-//! Kernels of programs on the CPU: operation after operation over blocks that stay in the first-level cache.
+//! Kernels of programs on the CPU: tile after tile, first its filters, then the operations over blocks of it that stay in
+//! the first-level cache.
 //!
 //! # Rationale
-//! A kernel's parts become loops over slices, which the compiler makes vectors of. A block of a few hundred elements goes
-//! through all of them before the next one is begun, so arrays are read and written once, and what lies between two parts
-//! never leaves the cache. Samples of filters are slices of the input as it lies, except where a block goes over the end of a
-//! line: there they are copied together first.
+//! Filters over a tile are computed by the loops of the convolution, which keep several columns of outputs in registers.
+//! Their samples are the columns of the input as they lie; only where the ends of an array are under the filter are samples
+//! copied together first. All other parts are loops over slices, which the compiler makes vectors of. A block of a few
+//! hundred elements goes through all of them before the next one is begun, so arrays are read and written once, and what lies
+//! between two parts never leaves the caches.
 
 mod block;
+mod buffers;
+mod filter;
 mod loops;
 
 use std::sync::{Mutex, PoisonError};
@@ -16,44 +20,53 @@ use super::tasks;
 use crate::host::SharedOutput;
 use crate::memory::pool::Pooled;
 use crate::stencil::program::{Axis, Chain, Kernel, Limits, Numbers, Step, View};
-use crate::stencil::{Array, Error, Prepared, Unary};
+use crate::stencil::{Array, Error, Filter, Prepared, Unary};
 use crate::watch::Watch;
-use block::{BLOCK, Block, Buffers, Frame};
+use block::{Block, Frame};
+use buffers::{Buffers, TILE};
+use filter::Filtered;
 
 /// What a kernel may hold. Nothing is computed again: a block's neighbours lie in other blocks.
 pub(super) const LIMITS: Limits = Limits { entries: 256, again: 0, arrays: 64, parts: 256 };
 
-/// The most elements of a task: some blocks, so that its end costs little.
-const TASK: usize = 32 * BLOCK;
+/// The most elements of a task: some tiles, so that its end costs little.
+const TASK: usize = 16 * TILE;
 
 /// The tasks of a thread at least, so that none waits long for another's last one.
 const TASKS_OF_A_THREAD: usize = 4;
 
 /// Where a loop finds an operand.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
-    /// In a buffer of its class.
+    /// In a buffer of a block.
     Buffer(usize),
+    /// In a buffer that is one number all over.
+    Number(usize),
+    /// In the tile of a filter.
+    Filtered(usize),
     /// In an input that goes along with the domain.
     Input(usize),
 }
 
-/// What is done in a block, in the class of `single`; `to` is a buffer of it.
+/// What is done in a block.
 #[derive(Debug, Clone)]
 enum Action {
     Load(usize, View),
-    Fill(f64),
-    Each(crate::stencil::Unary, Place),
+    Each(Unary, Place),
     Pair(crate::stencil::Binary, [Place; 2]),
     MultiplyAdd([Place; 3]),
     Convert(Place),
-    Filter(usize, [Axis; 3], Chain),
+    /// The sample that is farthest from the element.
+    Sample(usize, [Axis; 3]),
+    /// Differences of neighbours, along the second axis.
+    Differences(usize, [Axis; 3], Vec<f64>),
 }
 
 #[derive(Debug, Clone)]
 struct Loop {
     action: Action,
     single: bool,
+    /// The buffer that it writes.
     to: usize,
     /// The output that it writes instead, where nobody reads the buffer.
     output: Option<usize>,
@@ -63,11 +76,14 @@ struct Loop {
 struct Ready {
     instructions: Instructions,
     kernel: Kernel,
+    /// Numbers that are operands, and whether they are in single.
+    numbers: Vec<(f64, bool)>,
+    filters: Vec<Filtered>,
     loops: Vec<Loop>,
-    /// Of each output that no loop writes, where its elements are when the loops are over.
+    /// Of each output that no loop and no filter writes, where its elements are when the loops are over.
     results: Vec<(usize, Place)>,
-    /// The buffers in double and in single.
-    buffers: [usize; 2],
+    /// How many a block has.
+    buffers: usize,
     /// Those of threads that have none at the moment.
     spare: Mutex<Vec<Buffers>>,
     /// The multiply-adds of an element, roughly.
@@ -77,9 +93,8 @@ struct Ready {
 /// A kernel as loops.
 pub(super) fn prepare(instructions: Instructions, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
     let whole = View { start: 0, steps: kernel.steps() };
-    let mut buffers = [0; 2];
     let mut places: Vec<Place> = Vec::with_capacity(kernel.parts.len());
-    let mut loops = Vec::with_capacity(kernel.parts.len());
+    let (mut numbers, mut filters, mut loops) = (Vec::new(), Vec::new(), Vec::new());
     for part in &kernel.parts {
         let of = |part: usize| places[part].clone();
         let action = match &part.step {
@@ -87,26 +102,35 @@ pub(super) fn prepare(instructions: Instructions, kernel: &Kernel) -> Result<Box
                 places.push(Place::Input(*input));
                 continue;
             }
+            Step::Number(number) => {
+                places.push(Place::Number(numbers.len()));
+                numbers.push((*number, part.single));
+                continue;
+            }
             Step::Load(input, view) => Action::Load(*input, view.clone()),
-            Step::Number(number) => Action::Fill(*number),
             Step::Each(op, a) => Action::Each(*op, of(*a)),
             Step::Pair(op, ab) => Action::Pair(*op, ab.map(of)),
             Step::MultiplyAdd(abc) => Action::MultiplyAdd(abc.map(of)),
             Step::Convert(a) => Action::Convert(of(*a)),
-            Step::Filter(a, axes, chain) => match of(*a) {
-                Place::Input(input) => Action::Filter(input, *axes, chain.clone()),
-                Place::Buffer(_) => return Err(Error::Internal("A filter over what is not in memory.".into())),
+            Step::Filter(a, axes, chain) => match (of(*a), chain) {
+                (Place::Input(input), Chain::Entries(entries)) => {
+                    places.push(Place::Filtered(filters.len()));
+                    filters.push(Filtered::new(&kernel.domain, (input, part.single), axes, entries)?);
+                    continue;
+                }
+                (Place::Input(input), Chain::Sample) => Action::Sample(input, *axes),
+                (Place::Input(input), Chain::Differences(all)) => Action::Differences(input, *axes, all.clone()),
+                _ => return Err(Error::Internal("A filter over what is not in memory.".into())),
             },
         };
-        let count = &mut buffers[usize::from(part.single)];
-        loops.push(Loop { action, single: part.single, to: *count, output: None });
-        places.push(Place::Buffer(*count));
-        *count += 1;
+        places.push(Place::Buffer(loops.len()));
+        loops.push(Loop { action, single: part.single, to: loops.len(), output: None });
     }
     let results = kernel.outputs.iter().map(|&(_, part)| places[part].clone()).enumerate().collect();
-    let work = loops.iter().map(|one| one.action.work()).sum();
-    let spare = Mutex::default();
-    let mut ready = Ready { instructions, kernel: kernel.clone(), loops, results, buffers, spare, work };
+    let of_filters = filters.iter().map(|one| one.entries());
+    let work = of_filters.chain(loops.iter().map(|one| one.action.work())).sum();
+    let (buffers, spare, kernel) = (loops.len(), Mutex::default(), kernel.clone());
+    let mut ready = Ready { instructions, kernel, numbers, filters, loops, results, buffers, spare, work };
     ready.write_outputs();
     ready.share_buffers();
     Ok(Box::new(ready))
@@ -118,104 +142,87 @@ impl Action {
             Action::Each(_, place) | Action::Convert(place) => vec![place],
             Action::Pair(_, places) => places.iter_mut().collect(),
             Action::MultiplyAdd(places) => places.iter_mut().collect(),
-            Action::Load(..) | Action::Fill(_) | Action::Filter(..) => Vec::new(),
+            Action::Load(..) | Action::Sample(..) | Action::Differences(..) => Vec::new(),
         }
     }
 
     fn work(&self) -> usize {
         match self {
-            Action::Filter(_, _, chain) => match chain {
-                Chain::Entries(entries) | Chain::Differences(entries) => entries.len(),
-                Chain::Sample => 1,
-            },
+            Action::Differences(_, _, coefficients) => coefficients.len(),
+            Action::Sample(..) => 1,
             Action::Each(Unary::Power(exponent), _) => exponent.unsigned_abs() as usize + 4,
             _ => 4,
         }
     }
-}
 
-impl Loop {
-    /// Whether what it reads from buffers is in single.
-    fn reads_singles(&self) -> bool {
-        self.single != matches!(self.action, Action::Convert(_))
+    /// Whether it asks for a block's lines.
+    fn sees_lines(&self) -> bool {
+        matches!(self, Action::Load(..) | Action::Sample(..) | Action::Differences(..))
     }
 }
 
 impl Ready {
-    /// Has loops write what becomes one output there, where no other loop reads it. Each has a buffer of its own yet.
+    /// Has a loop or a filter write what becomes one output there, where no loop reads it.
     fn write_outputs(&mut self) {
-        let Ready { kernel, loops, results, .. } = self;
+        let Ready { kernel, filters, loops, results, .. } = self;
         results.retain(|&(output, ref place)| {
-            let Place::Buffer(buffer) = *place else { return true };
             let (_, part) = kernel.outputs[output];
-            let single = kernel.parts[part].single;
-            let is_read = loops.iter_mut().any(|one| {
-                let is_it = |place: &mut Place| matches!(place, Place::Buffer(of) if *of == buffer);
-                one.reads_singles() == single && one.action.places().into_iter().any(is_it)
-            });
-            let is_one = kernel.outputs.iter().filter(|(_, of)| *of == part).count() == 1;
-            let own = loops.iter_mut().find(|one| one.single == single && one.to == buffer);
-            match own.filter(|_| is_one && !is_read) {
-                Some(own) => own.output = Some(output),
-                None => return true,
+            let is_read = loops.iter_mut().any(|one| one.action.places().into_iter().any(|of| of == place));
+            if is_read || kernel.outputs.iter().filter(|(_, of)| *of == part).count() > 1 {
+                return true;
+            }
+            match *place {
+                Place::Buffer(own) => loops[own].output = Some(output),
+                Place::Filtered(own) => filters[own].output = Some(output),
+                Place::Input(_) | Place::Number(_) => return true,
             }
             false
         });
     }
 
-    /// Gives a buffer that nobody reads any more to the next loop that writes: fewer stay in the cache.
+    /// Gives a buffer that nobody reads any more to the next loop that writes: fewer stay in the cache. Each loop has one of
+    /// its own yet.
     fn share_buffers(&mut self) {
-        let class = |single: bool| usize::from(single);
-        let mut last: [Vec<usize>; 2] = self.buffers.map(|count| vec![0; count]);
+        let mut last: Vec<usize> = (0..self.loops.len()).collect();
         for (at, one) in self.loops.iter_mut().enumerate() {
-            last[class(one.single)][one.to] = at;
-            let of_operands = class(one.reads_singles());
             for place in one.action.places() {
                 if let Place::Buffer(buffer) = place {
-                    last[of_operands][*buffer] = at;
+                    last[*buffer] = at;
                 }
             }
         }
-        for (output, place) in &self.results {
+        for (_, place) in &self.results {
             if let Place::Buffer(buffer) = place {
-                let (_, part) = self.kernel.outputs[*output];
-                last[class(self.kernel.parts[part].single)][*buffer] = usize::MAX;
+                last[*buffer] = usize::MAX;
             }
         }
-        let mut names: [Vec<usize>; 2] = self.buffers.map(|count| vec![0; count]);
-        let mut free: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
-        let mut counts = [0; 2];
+        let (mut names, mut free, mut count) = (vec![0; self.loops.len()], Vec::new(), 0);
         for (at, one) in self.loops.iter_mut().enumerate() {
-            let own = class(one.single);
-            let name = free[own].pop().unwrap_or_else(|| {
-                counts[own] += 1;
-                counts[own] - 1
+            names[at] = free.pop().unwrap_or_else(|| {
+                count += 1;
+                count - 1
             });
-            names[own][one.to] = name;
-            let written = one.to;
-            one.to = name;
-            let of_operands = class(one.reads_singles());
+            one.to = names[at];
             let mut over: Vec<usize> = Vec::new();
             for place in one.action.places() {
                 if let Place::Buffer(buffer) = place {
-                    if last[of_operands][*buffer] == at && !over.contains(buffer) {
+                    if last[*buffer] == at && !over.contains(buffer) {
                         over.push(*buffer);
                     }
-                    *buffer = names[of_operands][*buffer];
+                    *buffer = names[*buffer];
                 }
             }
-            free[of_operands].extend(over.into_iter().map(|buffer| names[of_operands][buffer]));
-            if last[own][written] == at {
-                free[own].push(name);
+            free.extend(over.into_iter().map(|buffer| names[buffer]));
+            if last[at] == at {
+                free.push(names[at]);
             }
         }
-        for (output, place) in &mut self.results {
+        for (_, place) in &mut self.results {
             if let Place::Buffer(buffer) = place {
-                let (_, part) = self.kernel.outputs[*output];
-                *buffer = names[class(self.kernel.parts[part].single)][*buffer];
+                *buffer = names[*buffer];
             }
         }
-        self.buffers = counts;
+        self.buffers = count;
     }
 }
 
@@ -245,7 +252,8 @@ impl<'a> Arrays<'a> {
 trait Class: Lanes {
     fn of_arrays<'a>(arrays: &Arrays<'a>, number: usize) -> &'a [Self];
 
-    fn buffers(buffers: &mut Buffers) -> &mut Vec<Vec<Self>>;
+    /// The entries in this class.
+    fn filter(one: &Filtered) -> &Filter<Self>;
 
     /// The output, if it is of this class.
     fn of_output<'o, 'a>(output: &'o Output<'a>) -> Option<&'o SharedOutput<'a, Self>>;
@@ -256,8 +264,8 @@ impl Class for f64 {
         arrays.doubles[number]
     }
 
-    fn buffers(buffers: &mut Buffers) -> &mut Vec<Vec<f64>> {
-        &mut buffers.doubles
+    fn filter(one: &Filtered) -> &Filter<f64> {
+        &one.doubles
     }
 
     fn of_output<'o, 'a>(output: &'o Output<'a>) -> Option<&'o SharedOutput<'a, f64>> {
@@ -270,8 +278,8 @@ impl Class for f32 {
         arrays.singles[number]
     }
 
-    fn buffers(buffers: &mut Buffers) -> &mut Vec<Vec<f32>> {
-        &mut buffers.singles
+    fn filter(one: &Filtered) -> &Filter<f32> {
+        &one.singles
     }
 
     fn of_output<'o, 'a>(output: &'o Output<'a>) -> Option<&'o SharedOutput<'a, f32>> {
@@ -301,29 +309,44 @@ impl Prepared for Ready {
                 })
             })
             .collect::<Result<Vec<_>, Error>>()?;
-        let elements = self.kernel.len();
+        let by_lines = self.loops.iter().any(|one| one.action.sees_lines());
+        let is_deep = self.filters.iter().any(Filtered::is_deep);
+        let frame = Frame::new(&self.kernel.domain, arrays, self.instructions, [by_lines, is_deep]);
+        let (tiles, elements) = (frame.tiles(), self.kernel.len());
         let threads = tasks::threads(elements.saturating_mul(self.work));
-        let frame = Frame::new(&self.kernel.domain, arrays, self.instructions);
-        let task = elements.div_ceil(TASKS_OF_A_THREAD * threads).next_multiple_of(BLOCK).min(TASK);
+        let task = (TASK * tiles / elements).min(tiles / (TASKS_OF_A_THREAD * threads)).max(1);
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        tasks::run(elements.div_ceil(task), threads, 1, watch, |number, _: &mut (), progress| {
+        tasks::run(tiles.div_ceil(task), threads, 1, watch, |number, _: &mut (), progress| {
             let mut buffers = spare().pop().unwrap_or_default();
-            buffers.make(self.buffers);
-            for block in frame.blocks(number * task..((number + 1) * task).min(elements)) {
-                for one in &self.loops {
+            buffers.make(&self.numbers, self.filters.len(), self.buffers)?;
+            for tile in (number * task..((number + 1) * task).min(tiles)).map(|number| frame.tile(number)) {
+                for (at, one) in self.filters.iter().enumerate() {
                     let output = one.output.map(|output| &outputs[output]);
                     // SAFETY: no other task has these elements.
                     unsafe {
                         if one.single {
-                            frame.run::<f32>(one, &block, &mut buffers, output)
+                            frame.filter::<f32>((at, one), &tile, &mut buffers, output)?
                         } else {
-                            frame.run::<f64>(one, &block, &mut buffers, output)
+                            frame.filter::<f64>((at, one), &tile, &mut buffers, output)?
                         }
                     }
                 }
-                for (output, place) in &self.results {
-                    // SAFETY: as above.
-                    unsafe { give(&frame, &outputs[*output], place, &block, &mut buffers) };
+                for block in frame.blocks(&tile) {
+                    for one in &self.loops {
+                        let output = one.output.map(|output| &outputs[output]);
+                        // SAFETY: as above.
+                        unsafe {
+                            if one.single {
+                                frame.run::<f32>(one, &block, &mut buffers, output)
+                            } else {
+                                frame.run::<f64>(one, &block, &mut buffers, output)
+                            }
+                        }
+                    }
+                    for (output, place) in &self.results {
+                        // SAFETY: as above.
+                        unsafe { give(&frame, &outputs[*output], place, &block, &buffers) };
+                    }
                 }
             }
             spare().push(buffers);
@@ -336,7 +359,7 @@ impl Prepared for Ready {
 ///
 /// # Safety
 /// Nobody else has these elements of the output.
-unsafe fn give(frame: &Frame, output: &Output, place: &Place, block: &Block, buffers: &mut Buffers) {
+unsafe fn give(frame: &Frame, output: &Output, place: &Place, block: &Block, buffers: &Buffers) {
     let range = block.start..block.start + block.len;
     match output {
         // SAFETY: as the caller says.

@@ -8,11 +8,11 @@ use crate::cpu::simd::{self, Instructions, Lanes, Vector, VectorWork};
 use crate::stencil::Filter;
 
 /// The columns of a block at most.
-pub(super) const COLUMNS: usize = 6;
+pub(in super::super) const COLUMNS: usize = 6;
 
 /// How many columns are computed together, where `left` are to be computed yet: no more than a filter is wide, so that
 /// there is a column of samples under all of them. One without vectors: there the C library's fma takes most of the time.
-pub(super) fn columns_at_once<T: Lanes>(
+pub(in super::super) fn columns_at_once<T: Lanes>(
     instructions: Instructions,
     filter: &Filter<T>,
     left: usize,
@@ -59,7 +59,7 @@ pub(super) struct Block<'a, T> {
 ///
 /// # Panics
 /// If lengths or counts are others.
-pub(super) fn compute<T: Lanes>(
+pub(in super::super) fn compute<T: Lanes>(
     instructions: Instructions,
     filter: &Filter<T>,
     buffer: &[T],

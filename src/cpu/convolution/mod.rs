@@ -14,7 +14,7 @@
 //! asks the one before: each goes ahead just as far as it must. So what is computed is used soon after, and several
 //! levels of long columns fit the second-level cache.
 
-mod kernel;
+pub(super) mod kernel;
 mod layout;
 mod levels;
 mod tile;

@@ -1,28 +1,37 @@
-//! Blocks of elements, and the samples beside them.
+//! Tiles, the blocks that they fall into, and the samples beside these.
 
 use std::ops::Range;
 
 use super::super::arithmetic::{ConvertPiece, elementwise};
 use super::super::simd::{self, Instructions};
-use super::loops::{Difference, Entries, MultiplyAdd, Pair};
+use super::buffers::{BLOCK, Buffers, TILE};
+use super::loops::{Difference, MultiplyAdd, Pair};
 use super::{Action, Arrays, Class, Loop, Output, Place};
-use crate::stencil::program::{Axis, Chain, MOST_DIMS, View};
+use crate::stencil::program::{Axis, MOST_DIMS, View};
 use crate::stencil::{Boundary, Ends, Real};
 
-/// The most elements of a block: ten buffers stay in the first-level cache.
-pub(super) const BLOCK: usize = 512;
+/// Lines from so many elements on are blocks by themselves where loops ask for what lies beside them.
+const LONG: usize = 128;
 
-/// Samples that are gathered at a time for a filter.
-const AT_ONCE: usize = 9;
+/// A tile has no more lines than of so many elements: each has room of its own.
+const SHORT: usize = 16;
 
-/// From so many elements on a line has its ends by themselves, so that what lies inside is nowhere copied. Of shorter ones
-/// several go together.
-const LONG: usize = 96;
+/// Lines of a tile are multiples of what filters take at once, where there is room for that.
+const AT_ONCE: usize = 12;
 
-/// Elements that lie one behind the other, in one line or in some whole ones and parts of others.
+/// A part of some neighbouring lines: all of each, or as many elements of each.
+pub(super) struct Tile {
+    pub(super) rows: Range<usize>,
+    pub(super) lines: Range<usize>,
+}
+
+/// Elements of a tile that lie one behind the other.
 pub(super) struct Block {
     pub(super) start: usize,
     pub(super) len: usize,
+    /// Where it begins in the tile.
+    at: usize,
+    /// The lines that it has parts of; none where no loop asks for them.
     lines: Vec<Line>,
 }
 
@@ -32,90 +41,127 @@ struct Line {
     at: usize,
     range: Range<usize>,
     /// Its indices along the further dimensions.
-    others: Vec<usize>,
+    others: [usize; MOST_DIMS],
 }
 
-/// Buffers of a thread.
-#[derive(Default)]
-pub(super) struct Buffers {
-    pub(super) doubles: Vec<Vec<f64>>,
-    pub(super) singles: Vec<Vec<f32>>,
-}
-
-impl Buffers {
-    /// Has so many of each class, and those for samples behind them.
-    pub(super) fn make(&mut self, [doubles, singles]: [usize; 2]) {
-        self.doubles.resize_with(doubles + AT_ONCE, || vec![0.0; BLOCK]);
-        self.singles.resize_with(singles + AT_ONCE, || vec![0.0; BLOCK]);
-    }
-}
-
-/// What all blocks of a run have in common.
+/// What all tiles of a run have in common.
 pub(super) struct Frame<'a> {
-    domain: &'a [usize],
-    arrays: Arrays<'a>,
-    instructions: Instructions,
+    pub(super) domain: &'a [usize],
+    pub(super) arrays: Arrays<'a>,
+    pub(super) instructions: Instructions,
+    /// The elements of each line in a tile, and its lines.
+    shape: [usize; 2],
+    /// The lines of a page, which tiles do not go over the end of.
+    page: usize,
+    /// Whether loops ask for a block's lines.
+    by_lines: bool,
+    /// Whether the tiles of neighbouring pages come one behind the other.
+    is_deep: bool,
 }
 
-/// Where a sample of a block's first element lies: in a line of an array that begins there, so far along; or it is a
+/// Where a sample of a line's first element lies: in a line of an array that begins there, so far along; or it is a
 /// constant, but where a line so far along has one beyond its ends.
-enum Sample<T> {
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sample<T> {
     Line { start: usize, shift: isize },
     Constant { constant: T, shift: isize },
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn new(domain: &'a [usize], arrays: Arrays<'a>, instructions: Instructions) -> Frame<'a> {
-        Frame { domain, arrays, instructions }
+    pub(super) fn new(
+        domain: &'a [usize],
+        arrays: Arrays<'a>,
+        instructions: Instructions,
+        [by_lines, is_deep]: [bool; 2],
+    ) -> Frame<'a> {
+        let line = domain[0];
+        // Long lines fall into parts of one length, whole lines of the cache.
+        let rows = line.div_ceil(line.div_ceil(BLOCK)).next_multiple_of(8).min(line);
+        let (lines, all) = (TILE / rows.max(SHORT), domain[1..].iter().product());
+        let page = *domain.get(1).unwrap_or(&1);
+        let (lines, page) = match lines {
+            _ if page > lines || is_deep => (lines.min(page), page),
+            _ => (lines / page * page, all),
+        };
+        let lines = if lines > AT_ONCE && lines < page { lines / AT_ONCE * AT_ONCE } else { lines };
+        Frame { domain, arrays, instructions, shape: [rows, lines], page, by_lines, is_deep }
     }
 
-    /// The blocks of a range of elements.
-    pub(super) fn blocks(&self, range: Range<usize>) -> impl Iterator<Item = Block> {
-        let mut start = range.start;
-        // Long lines fall into blocks of one length.
-        let own = self.domain[0].div_ceil(self.domain[0].div_ceil(BLOCK));
-        std::iter::from_fn(move || {
-            (start < range.end).then(|| {
-                let mut len = BLOCK.min(range.end - start);
-                if own >= BLOCK / 4 {
-                    let at = start % self.domain[0];
-                    len = (own - at % own).min(self.domain[0] - at).min(range.end - start);
-                }
-                let block = self.block(start, len);
-                start += len;
-                block
-            })
+    /// In how many parts a line falls, and a page.
+    fn parts(&self) -> [usize; 2] {
+        [self.domain[0].div_ceil(self.shape[0]), self.page.div_ceil(self.shape[1])]
+    }
+
+    /// How many tiles there are.
+    pub(super) fn tiles(&self) -> usize {
+        let pages = self.domain[1..].iter().product::<usize>() / self.page;
+        self.parts().iter().product::<usize>() * pages
+    }
+
+    /// The tile with this number.
+    pub(super) fn tile(&self, number: usize) -> Tile {
+        let ([along, across], [rows, lines]) = (self.parts(), self.shape);
+        let (of_page, pages) = (along * across, self.tiles() / (along * across));
+        let (part, page) = match self.is_deep {
+            true => (number / pages, number % pages),
+            false => (number % of_page, number / of_page),
+        };
+        let (row, line, page) = (part % along * rows, part / along * lines, page * self.page);
+        Tile { rows: row..(row + rows).min(self.domain[0]), lines: page + line..page + (line + lines).min(self.page) }
+    }
+
+    /// From a tile to one of those that come next, which needs samples of other lines.
+    pub(super) fn ahead(&self) -> usize {
+        self.domain[0] * if self.is_deep { self.page } else { self.shape[1] }
+    }
+
+    /// The blocks of a tile.
+    pub(super) fn blocks(&self, tile: &Tile) -> impl Iterator<Item = Block> {
+        let (rows, lines) = (tile.rows.len(), tile.lines.len());
+        let len = if rows < self.domain[0] || (self.by_lines && rows >= LONG) { rows } else { BLOCK };
+        let start = tile.lines.start * self.domain[0] + tile.rows.start;
+        (0..rows * lines).step_by(len).map(move |at| {
+            let len = len.min(rows * lines - at);
+            // Parts of lines are blocks by themselves.
+            let start = start + at / rows * (self.domain[0] - rows) + at;
+            Block { start, len, at, lines: if self.by_lines { self.lines(start, len) } else { Vec::new() } }
         })
     }
 
-    fn block(&self, start: usize, len: usize) -> Block {
+    fn lines(&self, start: usize, len: usize) -> Vec<Line> {
         let mut lines = Vec::with_capacity(1);
         let mut at = 0;
         while at < len {
             let first = (start + at) % self.domain[0];
             let count = (self.domain[0] - first).min(len - at);
-            let mut rest = (start + at) / self.domain[0];
-            let others = self.domain[1..].iter().map(|extent| {
-                let index = rest % extent;
-                rest /= extent;
-                index
-            });
-            lines.push(Line { at, range: first..first + count, others: others.collect() });
+            let others = self.others((start + at) / self.domain[0]);
+            lines.push(Line { at, range: first..first + count, others });
             at += count;
         }
-        Block { start, len, lines }
+        lines
     }
 
-    fn slice<'b, T: Class>(&'b self, place: &Place, block: &Block, buffers: &'b [Vec<T>]) -> &'b [T] {
+    /// The indices of a line along the further dimensions.
+    pub(super) fn others(&self, mut line: usize) -> [usize; MOST_DIMS] {
+        let mut others = [0; MOST_DIMS];
+        for (index, extent) in others.iter_mut().zip(&self.domain[1..]) {
+            *index = line % extent;
+            line /= extent;
+        }
+        others
+    }
+
+    fn slice<'b, T: Class>(&'b self, place: &Place, block: &Block, buffers: &'b Buffers) -> &'b [T] {
         match place {
-            Place::Buffer(buffer) => &buffers[*buffer][..block.len],
+            Place::Buffer(buffer) => &buffers.blocks[*buffer].all()[..block.len],
+            Place::Number(number) => &buffers.numbers[*number].all()[..block.len],
+            Place::Filtered(filter) => &buffers.filters[*filter].results.all()[block.at..][..block.len],
             Place::Input(input) => &T::of_arrays(&self.arrays, *input)[block.start..block.start + block.len],
         }
     }
 
     /// Copies what is at a place.
-    pub(super) fn copy<T: Class>(&self, place: &Place, block: &Block, buffers: &mut Buffers, to: &mut [T]) {
-        let buffers = T::buffers(buffers);
+    pub(super) fn copy<T: Class>(&self, place: &Place, block: &Block, buffers: &Buffers, to: &mut [T]) {
         to.copy_from_slice(self.slice(place, block, buffers));
     }
 
@@ -127,43 +173,47 @@ impl<'a> Frame<'a> {
     where
         T::Other: Class,
     {
-        let mut buffer = std::mem::take(&mut T::buffers(all)[one.to]);
+        let mut buffer = std::mem::take(&mut all.blocks[one.to]);
         let to = match output.and_then(T::of_output) {
             // SAFETY: as the caller says.
             Some(output) => unsafe { output.places(block.start..block.start + block.len) },
-            None => &mut buffer[..block.len],
+            None => &mut buffer.all_mut::<T>()[..block.len],
         };
         let instructions = self.instructions;
         match &one.action {
             Action::Load(input, view) => self.load(T::of_arrays(&self.arrays, *input), view, block, to),
-            Action::Fill(number) => to.fill(T::from_f64(*number)),
-            Action::Each(op, of) => {
-                let input = self.slice(of, block, T::buffers(all));
-                elementwise(instructions, *op, input, to);
-            }
+            Action::Each(op, of) => elementwise(instructions, *op, self.slice(of, block, all), to),
             Action::Pair(op, of) => {
-                let buffers = &*T::buffers(all);
-                let [a, b] = [0, 1].map(|which| self.slice(&of[which], block, buffers));
+                let [a, b] = [0, 1].map(|which| self.slice(&of[which], block, all));
                 simd::run(instructions, Pair { instructions, op: *op, a, b, to });
             }
             Action::MultiplyAdd(of) => {
-                let buffers = &*T::buffers(all);
-                let [a, b, c] = [0, 1, 2].map(|which| self.slice(&of[which], block, buffers));
+                let [a, b, c] = [0, 1, 2].map(|which| self.slice(&of[which], block, all));
                 simd::run(instructions, MultiplyAdd { a, b, c, to });
             }
             Action::Convert(of) => {
-                let input = self.slice::<T::Other>(of, block, T::Other::buffers(all));
+                let input = self.slice::<T::Other>(of, block, all);
                 simd::run(instructions, ConvertPiece { input, output: to });
             }
-            Action::Filter(input, axes, chain) => {
-                let input = T::of_arrays(&self.arrays, *input);
-                let buffers = T::buffers(all);
-                let spare = buffers.len() - AT_ONCE;
+            Action::Sample(input, axes) => {
+                let window = axes.each_ref().map(Axis::farthest);
+                let own = &mut all.samples[0].all_mut()[..block.len];
+                to.copy_from_slice(self.sample(T::of_arrays(&self.arrays, *input), axes, window, block, own));
+            }
+            Action::Differences(input, axes, coefficients) => {
                 to.fill(T::default());
-                self.filter(input, (axes, chain), block, &mut buffers[spare..], to);
+                let input = T::of_arrays(&self.arrays, *input);
+                let middle = axes[1].before;
+                for (i, coefficient) in coefficients.iter().enumerate() {
+                    let [one, two] = all.samples.each_mut().map(|own| &mut own.all_mut()[..block.len]);
+                    let ahead = self.sample(input, axes, [0, middle + i + 1, 0], block, one);
+                    let behind = self.sample(input, axes, [0, middle - i - 1, 0], block, two);
+                    let coefficient = T::from_f64(*coefficient);
+                    simd::run(instructions, Difference { ahead, behind, coefficient, to: &mut *to });
+                }
             }
         }
-        T::buffers(all)[one.to] = buffer;
+        all.blocks[one.to] = buffer;
     }
 
     /// Elements of an array that does not go along with the domain.
@@ -182,107 +232,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn filter<T: Class>(
-        &self,
-        input: &[T],
-        (axes, chain): (&[Axis; 3], &Chain),
-        block: &Block,
-        spare: &mut [Vec<T>],
-        to: &mut [T],
-    ) {
-        match chain {
-            Chain::Entries(entries) => {
-                let mut windows = windows(axes);
-                let mut rest = &entries[..];
-                while !rest.is_empty() {
-                    rest = match rest.len() {
-                        AT_ONCE.. => self.entries::<T, AT_ONCE>(input, axes, (&mut windows, rest), block, spare, to),
-                        5.. => self.entries::<T, 5>(input, axes, (&mut windows, rest), block, spare, to),
-                        3.. => self.entries::<T, 3>(input, axes, (&mut windows, rest), block, spare, to),
-                        2 => self.entries::<T, 2>(input, axes, (&mut windows, rest), block, spare, to),
-                        _ => self.entries::<T, 1>(input, axes, (&mut windows, rest), block, spare, to),
-                    };
-                }
-            }
-            Chain::Sample => {
-                let [own, ..] = spare else { return };
-                let window = axes.each_ref().map(Axis::farthest);
-                to.copy_from_slice(self.sample(input, axes, window, block, &mut own[..block.len]));
-            }
-            Chain::Differences(coefficients) => {
-                let middle = axes[1].before;
-                for (i, coefficient) in coefficients.iter().enumerate() {
-                    let [one, two, ..] = spare else { return };
-                    let ahead = self.sample(input, axes, [0, middle + i + 1, 0], block, &mut one[..block.len]);
-                    let behind = self.sample(input, axes, [0, middle - i - 1, 0], block, &mut two[..block.len]);
-                    let coefficient = T::from_f64(*coefficient);
-                    simd::run(self.instructions, Difference { ahead, behind, coefficient, to: &mut *to });
-                }
-            }
-        }
-    }
-
-    /// The next few entries of a chain, over a block; gives those behind them.
-    fn entries<'e, T: Class, const N: usize>(
-        &self,
-        input: &[T],
-        axes: &[Axis; 3],
-        (windows, entries): (&mut impl Iterator<Item = [usize; 3]>, &'e [f64]),
-        block: &Block,
-        spare: &mut [Vec<T>],
-        to: &mut [T],
-    ) -> &'e [f64] {
-        let windows: [_; N] = std::array::from_fn(|_| windows.next().unwrap_or_default());
-        let (own, behind) = entries.split_at(N);
-        let entries = std::array::from_fn(|i| T::from_f64(own[i]));
-        if self.domain[0] < LONG {
-            let mut spare = spare.iter_mut();
-            let samples = windows.map(|window| match spare.next() {
-                Some(own) => self.sample(input, axes, window, block, &mut own[..block.len]),
-                None => &[],
-            });
-            simd::run(self.instructions, Entries::<T, N> { samples, entries, to });
-            return behind;
-        }
-        let along = axes.iter().find(|axis| axis.dim == Some(0));
-        let ends = along.map_or(Ends::default(), |axis| axis.ends);
-        let [before, after] = along.map_or([0; 2], |axis| [axis.before, axis.extent - 1 - axis.before]);
-        for line in &block.lines {
-            let found = windows.map(|window| self.find::<T>(axes, window, line));
-            let range = &line.range;
-            let high = range.end.min(self.domain[0].saturating_sub(after)).max(range.start);
-            let low = before.clamp(range.start, high);
-            for part in [low..high, range.start..low, high..range.end].into_iter().filter(|part| !part.is_empty()) {
-                let mut spare = spare.iter_mut();
-                let samples = found.each_ref().map(|found| match (found, spare.next()) {
-                    (Sample::Line { start, shift }, _) if part.start == low && low < high => {
-                        &input[(start + low).wrapping_add_signed(*shift)..][..part.len()]
-                    }
-                    (_, Some(own)) => {
-                        let own = &mut own[..part.len()];
-                        own.iter_mut()
-                            .zip(part.clone())
-                            .for_each(|(own, at)| *own = self.value(input, found, &ends, at));
-                        &*own
-                    }
-                    (_, None) => &[],
-                });
-                let to = &mut to[line.at..][part.start - range.start..part.end - range.start];
-                simd::run(self.instructions, Entries::<T, N> { samples, entries, to });
-            }
-        }
-        behind
-    }
-
-    /// The sample of one element of a line.
-    fn value<T: Real>(&self, input: &[T], found: &Sample<T>, ends: &Ends<f64>, at: usize) -> T {
-        let sample_at = |shift: isize| ends.sample_at(at as isize + shift, self.domain[0]);
-        match *found {
-            Sample::Line { start, shift } => sample_at(shift).map_or_else(T::from_f64, |at| input[start + at]),
-            Sample::Constant { constant, shift } => sample_at(shift).map_or_else(T::from_f64, |_| constant),
-        }
-    }
-
     /// The samples under one entry of a window: a part of the input as it lies, or copied to `own`.
     fn sample<'b, T: Class>(
         &self,
@@ -293,7 +242,7 @@ impl<'a> Frame<'a> {
         own: &'b mut [T],
     ) -> &'b [T] {
         if let [line] = &block.lines[..]
-            && let Sample::Line { start, shift } = self.find::<T>(axes, window, line)
+            && let Sample::Line { start, shift } = self.find::<T>(axes, window, line.others)
         {
             let first = line.range.start as isize + shift;
             if first >= 0 && first as usize + block.len <= self.domain[0] {
@@ -303,7 +252,7 @@ impl<'a> Frame<'a> {
         let ends = axes.iter().find(|axis| axis.dim == Some(0)).map_or(Ends::default(), |axis| axis.ends);
         for line in &block.lines {
             let to = &mut own[line.at..line.at + line.range.len()];
-            match self.find(axes, window, line) {
+            match self.find(axes, window, line.others) {
                 Sample::Constant { constant, shift } => {
                     to.fill(constant);
                     beyond(self.domain[0], line.range.start as isize + shift, &ends, to);
@@ -318,10 +267,12 @@ impl<'a> Frame<'a> {
     }
 
     /// Where the samples under an entry lie, but for the ends of lines. The last dimension has the first say.
-    fn find<T: Real>(&self, axes: &[Axis; 3], window: [usize; 3], line: &Line) -> Sample<T> {
-        let mut others = [0; MOST_DIMS];
-        let others = &mut others[..line.others.len()];
-        others.copy_from_slice(&line.others);
+    pub(super) fn find<T: Real>(
+        &self,
+        axes: &[Axis; 3],
+        window: [usize; 3],
+        mut others: [usize; MOST_DIMS],
+    ) -> Sample<T> {
         let mut shift = 0;
         for (axis, at) in axes.iter().zip(window).rev() {
             let offset = at as isize - axis.before as isize;
@@ -353,14 +304,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The places of a window, the first dimension fastest.
-fn windows(axes: &[Axis; 3]) -> impl Iterator<Item = [usize; 3]> {
-    let [rows, columns, _] = axes.map(|axis| axis.extent);
-    (0..).map(move |number| [number % rows, number / rows % columns, number / (rows * columns)])
-}
-
 /// The constants beyond the ends of a line of so many elements, where there are such, of values from the place `first` on.
-fn beyond<T: Real>(count: usize, first: isize, ends: &Ends<f64>, to: &mut [T]) {
+pub(super) fn beyond<T: Real>(count: usize, first: isize, ends: &Ends<f64>, to: &mut [T]) {
     let [low, high] = [-first, count as isize - first].map(|at| at.clamp(0, to.len() as isize) as usize);
     for (end, outside) in ends.both().into_iter().zip([0..low, high..to.len()]) {
         if let Boundary::Constant(constant) = end {
@@ -370,7 +315,7 @@ fn beyond<T: Real>(count: usize, first: isize, ends: &Ends<f64>, to: &mut [T]) {
 }
 
 /// The values of a line from the place `first` on, which may lie outside.
-fn along<T: Real>(samples: &[T], first: isize, ends: &Ends<f64>, to: &mut [T]) {
+pub(super) fn along<T: Real>(samples: &[T], first: isize, ends: &Ends<f64>, to: &mut [T]) {
     let count = samples.len() as isize;
     let value = |at: isize| ends.sample_at(at, samples.len()).map_or_else(T::from_f64, |at| samples[at]);
     let inside = (-first).clamp(0, to.len() as isize)..(count - first).clamp(0, to.len() as isize);

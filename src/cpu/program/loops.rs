@@ -36,29 +36,6 @@ impl<T: Real> Loops for MultiplyAdd<'_, T> {
     }
 }
 
-/// `to[i] = fma (samples[N - 1][i], entries[N - 1], .. fma (samples[0][i], entries[0], to[i]))`.
-pub(super) struct Entries<'a, T, const N: usize> {
-    pub(super) samples: [&'a [T]; N],
-    pub(super) entries: [T; N],
-    pub(super) to: &'a mut [T],
-}
-
-impl<T: Real, const N: usize> Loops for Entries<'_, T, N> {
-    #[inline(always)]
-    fn run(self) {
-        let len = self.to.len();
-        // So the compiler knows that all are as long.
-        let samples = self.samples.map(|samples| &samples[..len]);
-        for (i, to) in self.to.iter_mut().enumerate() {
-            let mut sum = *to;
-            for (samples, entry) in samples.iter().zip(self.entries) {
-                sum = samples[i].fma(entry, sum);
-            }
-            *to = sum;
-        }
-    }
-}
-
 /// `to[i] = fma (coefficient, ahead[i] - behind[i], to[i])`.
 pub(super) struct Difference<'a, T> {
     pub(super) ahead: &'a [T],
