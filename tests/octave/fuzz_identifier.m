@@ -340,7 +340,8 @@ function id = convolution_inputs (n, f, joint)
   endif
 endfunction
 
-## Whether the options of more time levels than one go with each other and with what is swept.
+## Whether the options of more time levels than one go with each other and with what is swept. A DeviceArray of one
+## element is a number for 'Source'.
 function yes = levels_suit (x, held, o)
   yes = false;
   given = isfield (o, {"Previous", "Weight", "Source", "Every"});
@@ -350,7 +351,7 @@ function yes = levels_suit (x, held, o)
   endif
   if (any (given) && ! isfloat (x) || any (given([1, 3])) && iscomplex (x) || given(1) != given(2) || given(4) && mod (sweeps, double (o.Every)) != 0 ...
       || given(1) && ! is_like (o.Previous, x, held) ...
-      || given(3) && isempty (number (o.Source)) && ! is_like (o.Source, x, held))
+      || given(3) && isempty (number (fuzz_gathered (o.Source))) && ! is_like (o.Source, x, held))
     return;
   endif
   yes = true;
