@@ -48,7 +48,7 @@ enum Place {
     Input(usize),
 }
 
-/// What is done in a block.
+/// An operation on a block.
 #[derive(Debug, Clone)]
 enum Action {
     Load(usize, View),
@@ -80,9 +80,9 @@ struct Ready {
     numbers: Vec<(f64, bool)>,
     filters: Vec<Filtered>,
     loops: Vec<Loop>,
-    /// Of each output that no loop and no filter writes, where its elements are when the loops are over.
+    /// The outputs that no loop and no filter writes, with the place of their elements when the loops are over.
     results: Vec<(usize, Place)>,
-    /// How many a block has.
+    /// The number of buffers for a block.
     buffers: usize,
     /// Those of threads that have none at the moment.
     spare: Mutex<Vec<Buffers>>,
@@ -155,7 +155,7 @@ impl Action {
         }
     }
 
-    /// Whether it asks for a block's lines.
+    /// Returns true if it asks for a block's lines.
     fn sees_lines(&self) -> bool {
         matches!(self, Action::Load(..) | Action::Sample(..) | Action::Differences(..))
     }

@@ -49,7 +49,7 @@ const AWARE: [(&str, Option<bool>); 3] = [("auto", None), ("on", Some(true)), ("
 /// The most threads.
 const THREADS: &str = "STENCIL_THREADS";
 
-/// How steps of a solver are taken at once, which no call does by itself yet.
+/// Asks for several steps a launch, which no call does by itself yet.
 const WALK: &str = "STENCIL_WALK";
 
 /// One step after the other.
@@ -64,7 +64,7 @@ pub(super) struct Settings {
     pub(super) device_bytes: Option<usize>,
     threads: Option<usize>,
     cuda_aware: Option<bool>,
-    /// How several steps are taken in a launch, where that is no choice of the engine.
+    /// The walk that takes several steps in a launch; `None` for the engine's choice.
     pub(super) gait: Option<Gait>,
 }
 

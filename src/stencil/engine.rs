@@ -106,11 +106,11 @@ pub trait Prepared: Send {
 /// Steps that are to be taken.
 #[derive(Debug, Clone, Copy)]
 pub struct Span {
-    /// How many were taken before, of which each had numbers of its own.
+    /// The number of steps before them. Each step has numbers of its own.
     pub first: usize,
     /// The most that are taken now.
     pub most: usize,
-    /// How, where that is no choice of the engine.
+    /// The walk; `None` for the engine's choice.
     pub gait: Option<Gait>,
 }
 

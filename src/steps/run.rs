@@ -35,7 +35,7 @@ pub struct Run {
     pub check: usize,
     /// Numbers for each step, so many a step, which follow the states as arguments of one element.
     pub values: Option<(Numbers, usize)>,
-    /// How several steps are taken at once, where that is no choice of the engine.
+    /// The walk for several steps at once; `None` for the engine's choice.
     pub gait: Option<Gait>,
 }
 
@@ -91,7 +91,7 @@ pub struct Step {
     stages: Vec<Ready>,
     /// Of each stage, what nobody reads behind it.
     over: Vec<Vec<Value>>,
-    /// What takes several steps at once, once that was asked for.
+    /// The way to take several steps at once, after the first time that it was asked for.
     several: Option<Option<Several>>,
 }
 
@@ -245,7 +245,7 @@ impl Step {
         Ok(results)
     }
 
-    /// Some steps at once, if the engine can and nothing is asked of one on the way; how many.
+    /// Takes some steps at once, if the engine can and nothing is asked of one on the way. Returns their number.
     fn take_several(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -271,7 +271,6 @@ impl Step {
         for state in &*states {
             outputs.push(buffers.room(engine, state.is_single(), state.len())?);
         }
-        let known = self.known.clone();
         let mut one = || {
             let values = values_of(engine, run, span.first, watch)?;
             let results = self.take_one(engine, states.iter().cloned().chain(values), buffers, watch)?;
@@ -279,7 +278,7 @@ impl Step {
             Ok(())
         };
         let numbers = run.values.as_ref().map(|(all, _)| all);
-        let took = several.run((&known, states, numbers), &mut outputs, &span, &mut one, watch);
+        let took = several.run((states, numbers), &mut outputs, &span, &mut one, watch);
         self.several = Some(Some(several));
         let took = took?;
         if took > 0 {

@@ -4,17 +4,16 @@ use crate::stencil::program::{Feed, Kernel, Numbers, Program, Recurrence, Value}
 use crate::stencil::{Advance, Engine, Error, Span};
 use crate::watch::Watch;
 
-/// Several steps at once, and where what they read comes from.
+/// Several steps at once, and the sources of their inputs.
 pub(super) struct Several {
     sources: Vec<Origin>,
     advance: Box<dyn Advance>,
 }
 
-/// Where an input comes from.
-#[derive(Debug, Clone, Copy)]
+/// The source of an input.
 enum Origin {
     /// An array from outside.
-    Known(usize),
+    Known(Numbers),
     /// A state.
     State(usize),
     /// The numbers of all steps.
@@ -38,7 +37,10 @@ impl Several {
             let node = program.node(value);
             let Some(input) = node.input() else { return Ok(None) };
             let (source, feed) = match arguments.iter().position(|&argument| argument == input) {
-                None => (Origin::Known(input), Feed::Constant),
+                None => match &known[input] {
+                    Some(array) => (Origin::Known(array.clone()), Feed::Constant),
+                    None => return Ok(None),
+                },
                 Some(number) if number >= states.len() => (Origin::Numbers, Feed::Number(number - states.len())),
                 Some(state) => {
                     let next = program.node(states[state]);
@@ -56,22 +58,25 @@ impl Several {
         Ok(advance.map(|advance| Several { sources, advance }))
     }
 
-    /// Some steps, if the engine has a way; how many. See [`Advance::run`].
+    /// Takes some steps, if the engine has a way, and returns their number. See [`Advance::run`].
     pub(super) fn run(
         &mut self,
-        (known, states, numbers): (&[Option<Numbers>], &[Numbers], Option<&Numbers>),
+        (states, numbers): (&[Numbers], Option<&Numbers>),
         outputs: &mut [Numbers],
         span: &Span,
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<usize, Error> {
         let missing = || Error::Internal("A step without its input.".into());
-        let input = |from: &Origin| match *from {
-            Origin::Known(at) => known[at].as_ref().ok_or_else(missing),
-            Origin::State(at) => states.get(at).ok_or_else(missing),
-            Origin::Numbers => numbers.ok_or_else(missing),
-        };
-        let inputs = self.sources.iter().map(input).collect::<Result<Vec<_>, _>>()?;
-        self.advance.run(&inputs, outputs, span, one, watch)
+        let Several { sources, advance } = self;
+        let mut inputs = Vec::with_capacity(sources.len());
+        for source in &*sources {
+            inputs.push(match source {
+                Origin::Known(array) => array,
+                Origin::State(at) => states.get(*at).ok_or_else(missing)?,
+                Origin::Numbers => numbers.ok_or_else(missing)?,
+            });
+        }
+        advance.run(&inputs, outputs, span, one, watch)
     }
 }

@@ -340,7 +340,7 @@ function id = convolution_inputs (n, f, joint)
   endif
 endfunction
 
-## Whether the options of more time levels than one go with each other and with what is swept. A DeviceArray of one
+## True if the options of more time levels than one go with each other and with the array that is swept. A DeviceArray of one
 ## element is a number for 'Source'.
 function yes = levels_suit (x, held, o)
   yes = false;
@@ -357,7 +357,7 @@ function yes = levels_suit (x, held, o)
   yes = true;
 endfunction
 
-## Whether it is an array of the class and the size of another, in the same place. Beside a DeviceArray it may be an
+## True if it is an array of the class and the size of another, in the same place. Beside a DeviceArray it may be an
 ## ordinary one, too.
 function yes = is_like (value, x, held)
   [value, is_held] = fuzz_gathered (value);

@@ -29,7 +29,7 @@ pub(super) struct Tile {
 pub(super) struct Block {
     pub(super) start: usize,
     pub(super) len: usize,
-    /// Where it begins in the tile.
+    /// Its first element, counted in the tile.
     at: usize,
     /// The lines that it has parts of; none where no loop asks for them.
     lines: Vec<Line>,
@@ -44,7 +44,7 @@ struct Line {
     others: [usize; MOST_DIMS],
 }
 
-/// What all tiles of a run have in common.
+/// Arrays and sizes that all tiles of a run share.
 pub(super) struct Frame<'a> {
     pub(super) domain: &'a [usize],
     pub(super) arrays: Arrays<'a>,
@@ -53,14 +53,14 @@ pub(super) struct Frame<'a> {
     shape: [usize; 2],
     /// The lines of a page, which tiles do not go over the end of.
     page: usize,
-    /// Whether loops ask for a block's lines.
+    /// Loops ask for a block's lines.
     by_lines: bool,
-    /// Whether the tiles of neighbouring pages come one behind the other.
+    /// The tiles of neighbouring pages come one behind the other.
     is_deep: bool,
 }
 
-/// Where a sample of a line's first element lies: in a line of an array that begins there, so far along; or it is a
-/// constant, but where a line so far along has one beyond its ends.
+/// The place of the sample of a line's first element: `shift` elements along the line of an array that begins at `start`.
+/// Or a constant, except where a line shifted so far has one beyond its ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sample<T> {
     Line { start: usize, shift: isize },
@@ -92,7 +92,7 @@ impl<'a> Frame<'a> {
         [self.domain[0].div_ceil(self.shape[0]), self.page.div_ceil(self.shape[1])]
     }
 
-    /// How many tiles there are.
+    /// The number of tiles.
     pub(super) fn tiles(&self) -> usize {
         let pages = self.domain[1..].iter().product::<usize>() / self.page;
         self.parts().iter().product::<usize>() * pages

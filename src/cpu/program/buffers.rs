@@ -42,7 +42,7 @@ impl Buffer {
 /// Buffers of a thread.
 #[derive(Default)]
 pub(super) struct Buffers {
-    /// Of a block each.
+    /// One for each result of a block.
     pub(super) blocks: Vec<Buffer>,
     pub(super) numbers: Vec<Buffer>,
     pub(super) filters: Vec<Sheets>,
@@ -73,10 +73,10 @@ impl Buffers {
     }
 }
 
-/// What a thread has of a filter.
+/// A filter's results and samples in a thread.
 #[derive(Default)]
 pub(super) struct Sheets {
-    /// What it gives over a tile.
+    /// Its results over a tile.
     pub(super) results: Buffer,
     /// Samples, and which sheets they are: the first line of the tile in its page, its first row, and the page.
     pub(super) samples: Buffer,

@@ -1,7 +1,7 @@
 //! Filters over tiles, by the loops of the convolution.
 //!
 //! # Sheets
-//! Where no sample lies beyond an end of the array, samples are the columns of the input as they lie. Elsewhere they are
+//! If no sample lies beyond an end of the array, samples are the columns of the input as they lie. Else they are
 //! copied, each column of a tile once with the ghost values at its ends. Of a volume they are kept for the tile of the next
 //! page, which has all of them but one sheet, under other entries.
 
@@ -88,12 +88,12 @@ impl Filtered {
         })
     }
 
-    /// How many entries it has.
+    /// The number of its entries.
     pub(super) fn entries(&self) -> usize {
         self.doubles.values().len()
     }
 
-    /// Whether tiles one page behind the other have samples in common.
+    /// Returns true if tiles one page behind the other have samples in common.
     pub(super) fn is_deep(&self) -> bool {
         self.deep.is_some()
     }
@@ -120,7 +120,7 @@ impl Filtered {
         self.columns.last().map_or(0, |column| column.offset)
     }
 
-    /// Whether these elements of `lines` lines, of which the first has these indices, have no sample beyond an end.
+    /// Returns true if no sample of these elements lies beyond an end. `lines` lines have them; `others` are the first's indices.
     fn is_inside(&self, domain: &[usize], rows: &Range<usize>, lines: usize, others: &[usize; MOST_DIMS]) -> bool {
         self.axes.iter().filter(|axis| axis.extent > 1).all(|axis| {
             let Some(dim) = axis.dim else { return false };

@@ -54,7 +54,7 @@ pub(super) type Register = String;
 #[derive(Debug, Default)]
 pub(super) struct Code {
     text: String,
-    /// What comes ahead of it, and whether that is written at the moment.
+    /// The text ahead of it; `is_ahead` while that is written.
     ahead: String,
     is_ahead: bool,
     counts: [usize; 5],
@@ -159,8 +159,7 @@ impl Code {
         self.known.len()
     }
 
-    /// What is written from now on comes ahead of the text, and is known in so many scopes. The answer is for
-    /// [`Code::come_back`].
+    /// Writes ahead of the text from now on; that is known in so many scopes. The answer is for [`Code::come_back`].
     pub(super) fn go_ahead(&mut self, scopes: usize) -> Option<Vec<HashMap<String, Register>>> {
         if self.is_ahead {
             return None;

@@ -11,6 +11,7 @@
 use super::code::{Kind, Register, literal};
 use super::emitter::{ARGUMENT, Emitter};
 use super::shape::Place;
+use super::walk::state::Way;
 use crate::stencil::Boundary;
 use crate::stencil::program::{Axis, Chain, Kernel, Step, View};
 
@@ -169,11 +170,8 @@ impl Emitter<'_> {
 
     /// The sample under an entry of a filter's window.
     fn sample(&mut self, part: usize, of: usize, axes: &[Axis; 3], at: [usize; 3], place: &Place) -> Register {
-        if let Some(walk) = place.at {
-            return self.walked_sample((part, of), axes, at, walk);
-        }
         let kind = Kind::of_numbers(self.kernel.parts[of].single);
-        let mut there = place.clone();
+        let (mut there, mut ways) = (place.clone(), [Way::NONE; 3]);
         // The constants that may stand for the sample, and when: that of the last dimension counts.
         let mut constants: Vec<(Register, Register)> = Vec::new();
         let mut always = None;
@@ -183,10 +181,11 @@ impl Emitter<'_> {
                 continue;
             }
             let end = axis.ends.both()[usize::from(offset > 0)];
-            let when = match axis.dim {
-                Some(dim) => self.moved(&mut there, dim, offset, end),
-                // Of a single element, whatever is beside it lies outside.
-                None => Some(None),
+            let when = match (axis.dim, place.at) {
+                (Some(dim), Some(walk)) => self.turned(&mut ways, dim, Way { offset, end }, walk),
+                (Some(dim), None) => self.moved(&mut there, dim, offset, end),
+                // All samples beside a single element lie outside.
+                (None, _) => Some(None),
             };
             if let (Some(when), Boundary::Constant(constant)) = (when, end) {
                 let constant = self.number(&format!("constant {part} {d} {}", offset > 0), kind, constant);
@@ -199,7 +198,10 @@ impl Emitter<'_> {
                 }
             }
         }
-        let mut value = always.unwrap_or_else(|| self.value(of, &there));
+        let mut value = always.unwrap_or_else(|| match place.at {
+            Some(walk) => self.beside(of, ways, walk),
+            None => self.value(of, &there),
+        });
         for (when, constant) in constants.into_iter().rev() {
             value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&constant, &value, &when]);
         }

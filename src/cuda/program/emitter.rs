@@ -49,7 +49,7 @@ impl<'k> Emitter<'k> {
         self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
     }
 
-    /// Where a whole number stands in the argument.
+    /// The place of a whole number in the argument, in bytes.
     pub(super) fn argument_at(&self, what: &str) -> usize {
         self.numbers[what]
     }

@@ -30,7 +30,7 @@ const LAPS: usize = 3;
 /// Warps of a multiprocessor: the first for all walks, then the others for the quickest.
 const WARPS: [usize; 3] = [16, 8, 32];
 
-/// What is known of a recurrence on a device.
+/// The times of a recurrence on a device, as far as they are known.
 #[derive(Debug, Default)]
 struct Trial {
     /// The steps that were taken one by one, up to [`FEW`].
@@ -90,15 +90,7 @@ impl<C: Attempts> Steps<C> {
 
     /// The kernel of a gait, if there is one.
     fn kernel(&mut self, gait: Gait) -> Option<&mut walk::Written> {
-        let Steps { what, written, .. } = self;
-        let key = key_of(gait);
-        let known = written.iter().position(|(known, _)| *known == key);
-        let at = known.unwrap_or_else(|| {
-            let walkable = Walkable::new(what).filter(|walkable| walkable.can(gait));
-            written.push((key, walkable.and_then(|walkable| walkable.write(gait))));
-            written.len() - 1
-        });
-        written[at].1.as_mut()
+        kernel_of(&mut self.written, &self.what, gait)
     }
 
     /// Returns true once a kernel is loaded; until then a thread compiles it.
@@ -115,15 +107,9 @@ impl<C: Attempts> Steps<C> {
     /// Puts the steps of a launch on the queue. Returns false where there is no such kernel.
     fn launch(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<bool, Error> {
         let Arrays { inputs, outputs, first } = arrays;
-        if self.kernel(gait).is_none() {
-            return Ok(false);
-        }
-        let Steps { engine, what: Recurrence { feeds, numbers, .. }, written, .. } = self;
-        let Some(written) =
-            written.iter_mut().find_map(|(key, written)| written.as_mut().filter(|_| *key == key_of(gait)))
-        else {
-            return Ok(false);
-        };
+        let Steps { engine, what, written, .. } = self;
+        let Some(written) = kernel_of(written, what, gait) else { return Ok(false) };
+        let Recurrence { feeds, numbers, .. } = &*what;
         let blocks = written.set_length(gait.columns);
         let arrays: Vec<&Numbers> = inputs.iter().copied().chain(outputs).collect();
         engine.attempt_once(watch, &mut |device| {
@@ -250,9 +236,20 @@ impl<C: Attempts> Advance for Steps<C> {
     }
 }
 
-/// By what a kernel is known: how many columns a warp has is no part of it.
-fn key_of(gait: Gait) -> [usize; 3] {
-    [gait.levels, gait.elements, gait.lines]
+/// The kernel of a gait among those that were written. The columns of a warp are no part of its text.
+fn kernel_of<'w>(
+    written: &'w mut Vec<([usize; 3], Option<walk::Written>)>,
+    what: &Recurrence,
+    gait: Gait,
+) -> Option<&'w mut walk::Written> {
+    let key = [gait.levels, gait.elements, gait.lines];
+    let known = written.iter().position(|(known, _)| *known == key);
+    let at = known.unwrap_or_else(|| {
+        let walkable = Walkable::new(what).filter(|walkable| walkable.can(gait));
+        written.push((key, walkable.and_then(|walkable| walkable.write(gait))));
+        written.len() - 1
+    });
+    written[at].1.as_mut()
 }
 
 /// The multiprocessors of a device, as far as the driver tells.

@@ -56,7 +56,7 @@ pub(super) struct At {
     /// The element of the lane, and its line, counted from the first one that is the lane's own.
     pub(super) element: usize,
     pub(super) line: i64,
-    /// How many columns lie between it and the latest one of its level.
+    /// The columns between it and the latest one of its level.
     pub(super) lag: usize,
 }
 

@@ -69,6 +69,6 @@ fn a_walk_is_the_same_text_whatever_the_size() {
     };
     let [mut one, mut other] = [[2000, 1000, 1], [3002, 999, 1]].map(text_of);
     assert_eq!(one.text, other.text);
-    // Of 64 elements four are halos at either end; a warp has 50 columns, a block four warps.
+    // Four of 64 elements are halos at either end; a warp has 50 columns, a block four warps.
     assert_eq!([one.set_length(50), other.set_length(50)], [36 * 20 / 4, (54 * 20_usize).div_ceil(4)]);
 }

@@ -43,7 +43,7 @@ impl Generated {
     /// The kernel `name` of a module. The driver compiles it where it is not loaded yet.
     ///
     /// # Errors
-    /// What the driver says.
+    /// Those of the driver.
     pub(crate) fn get(&self, text: &str, name: &str) -> Result<Function, Error> {
         let ptx = || Ok(Some([text.as_bytes(), b"\0"].concat()));
         self.find(text, name, ptx)?.ok_or_else(|| Error::Internal("A kernel without a text.".into()))
@@ -78,7 +78,7 @@ impl Generated {
     /// The binary of a module, if it is ready; it is handed out once. Where nobody has asked for it, a thread begins it.
     ///
     /// # Errors
-    /// What the driver says against the text; [`Error::OutOfMemory`] where no thread can be had.
+    /// Those of the driver against the text; [`Error::OutOfMemory`] where no thread can be had.
     fn binary(&self, text: &str) -> Result<Option<Vec<u8>>, Error> {
         let mut all = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(at) = all.iter().position(|one| one.text == text) else {
@@ -101,7 +101,7 @@ impl Generated {
 
 impl Drop for Compiling {
     fn drop(&mut self) {
-        // What it says nobody asks for any more.
+        // Nobody asks for its result any more.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }

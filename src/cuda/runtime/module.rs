@@ -25,7 +25,7 @@ pub(super) struct LoadedModule {
 }
 
 impl LoadedModule {
-    /// What the driver makes of PTX that ends in NUL, for its chip; it keeps that for the next process. Or a binary.
+    /// Loads a binary, or PTX that ends in NUL: the driver compiles that for its chip and keeps it for the next process.
     pub(super) fn new(context: &Arc<Context>, image: &[u8]) -> Result<Arc<LoadedModule>, Error> {
         context.bind()?;
         // SAFETY: the driver reads either as far as it goes.

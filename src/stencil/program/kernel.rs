@@ -92,20 +92,20 @@ pub struct Kernel {
     pub outputs: Vec<(Value, usize)>,
 }
 
-/// What an input of a kernel is in the next step.
+/// The source of a kernel's input in the next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feed {
     /// An array that stays as it is.
     Constant,
-    /// What this output was, all elements of the domain.
+    /// This output, which has all elements of the domain.
     Output(usize),
-    /// What this output of one element was.
+    /// This output, which has one element.
     Scalar(usize),
     /// One number of those that each step has.
     Number(usize),
 }
 
-/// How several steps are taken in one launch, by warps that walk through an array.
+/// A walk of warps through an array, for several steps in one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Gait {
     /// The steps; 0 for steps one by one.
@@ -128,7 +128,7 @@ impl Gait {
 pub struct Recurrence {
     /// One step. All its outputs are inputs of the next.
     pub kernel: Kernel,
-    /// Of each input, what it is in the next step.
+    /// The source of each input in the next step.
     pub feeds: Vec<Feed>,
     /// The numbers that each step has.
     pub numbers: usize,

@@ -414,7 +414,7 @@ private:
         }
     }
 
-    // Where a mov has its braces, which makes another instruction of it.
+    // Braces make another instruction of a mov, by their place.
     std::string braces() const {
         if (tokens[at].text == "{") return " {}";
         return at + 2 < tokens.size() && tokens[at + 2].text == "{" ? " from {}" : "";

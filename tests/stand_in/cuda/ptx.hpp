@@ -66,7 +66,7 @@ struct Form {
     std::vector<Operand> operands;
     Space space = NOWHERE;
     bool moves = false;  // may read special registers, and addresses of symbols
-    // How many registers stand in braces. What does one of them, if they are done one by one: an instruction of its own
+    // The number of registers in braces. `element` does one of them, if they are done one by one: an instruction of its own
     // behind `run`, whose source is what that has found, and whose offset is the bytes before it.
     uint32_t elements = 1;
     Handler element = nullptr;
@@ -170,7 +170,7 @@ private:
     const Kernel& kernel;
     Machine& machine;
     const uint32_t block_size[3];
-    // Of one thread, or of each lane of a warp.
+    // One thread's, or those of each lane of a warp.
     std::vector<uint64_t> values;
     std::vector<uint8_t> written;
     std::vector<Place> places;

@@ -426,7 +426,7 @@ const Op* aim(Thread& thread, const Op* op) {
 
 enum Way { IDX, UP, DOWN, BFLY };
 
-// What a lane gives, and which it takes from: its own where that is beyond its segment or beyond the clamp.
+// A lane's value, and the lane that it takes one from: itself if that is beyond its segment or beyond the clamp.
 template <Way WAY>
 const Op* shuffle(Thread& thread, const Op* op) {
     thread.given = get<uint32_t>(thread, op, 0);

@@ -670,7 +670,7 @@ pub fn load_wrong_texts(texts: &[WrongText]) -> Outcome {
     Ok(())
 }
 
-/// What is wrong around a body is refused, and what is right is not.
+/// The reader refuses mistakes around a body, and takes all else.
 fn load_other_texts() -> Outcome {
     let _context = Context::new(0)?;
     let right = wrong_text("mov.u64 %x9, 1;");

@@ -24,7 +24,7 @@ pub const TABLE: [Case; 10] = [
     ("generated_kernels_race", |_| races()),
 ];
 
-/// What a child does, by its name; none where it is no case of this file.
+/// The work of a child, by its name; `None` for a case of another file.
 pub fn in_child(what: &str) -> Option<Outcome> {
     match what {
         "walks' texts" => Some(load_wrong_texts(&WRONG_TEXTS).and_then(|()| load_wrong_symbols())),
@@ -44,7 +44,7 @@ fn branches() -> Outcome {
         ),
         ("mov.u64 %x9, 1; setp.lt.u64 %p0, %x0, %x1; @%p0 mov.u64 %x9, 2;", |a, b, _| if a < b { 2 } else { 1 }),
         ("mov.u64 %x9, 1; setp.lt.u64 %p0, %x0, %x1; @!%p0 mov.u64 %x9, 2;", |a, b, _| if a < b { 1 } else { 2 }),
-        // What a guard leaves out reads nothing.
+        // An instruction that a guard leaves out reads nothing.
         (
             "setp.ne.u64 %p0, %x0, %x0; @%p0 mov.u64 %x3, %x8; @%p0 ld.global.u64 %x3, [%x8]; mov.u64 %x9, %x0;",
             |a, _, _| a,
@@ -103,13 +103,13 @@ fn compare(symbols: &str, cases: &[(String, impl Fn(&[Vec<u64>; 3], usize) -> u6
     Ok(())
 }
 
-/// What a vector's case leaves at a place.
+/// The number that a vector's case leaves at a place.
 type OfVector = fn(&[Vec<u64>; 3], usize) -> u64;
 
 fn vectors() -> Outcome {
     let symbols = ".global .align 16 .b64 pairs[4] = {5, 6, 7, 8};\n";
     let pair = "and.b64 %x3, %x10, -16; ";
-    // Of which only threads with an even place have their own.
+    // Only threads with an even place have one of their own.
     let even = "and.b32 %r3, %r13, 1; setp.ne.u32 %p0, %r3, 0; ";
     let cases: [(String, OfVector); 15] = [
         (format!("{pair}ld.global.v2.f64 {{%d3, %d9}}, [%x3];"), |all, at| all[0][at | 1]),
@@ -171,7 +171,7 @@ fn source(way: &str, lane: i64, by: u64, clamp: u64) -> i64 {
 }
 
 fn shuffles() -> Outcome {
-    // Of some it is known without a manual.
+    // Some are known without a manual.
     for (way, by, clamp, lane, from) in [
         ("up", 1, 0, 0, 0),
         ("up", 2, 0, 31, 29),
@@ -303,7 +303,7 @@ fn orders() -> Outcome {
         if !ended.status.success() {
             return Err(ended.output);
         }
-        // Of the first block, whether its first warp comes first.
+        // True if the first block's first warp comes first.
         let turn = |thread: usize| {
             let turns = ended.output.split('(').nth(1 + thread)?.split(',').next()?;
             turns.parse::<u64>().ok()
@@ -392,7 +392,7 @@ const WRONG_KERNELS: [WrongKernel; 20] = [
     ("shfl.sync.up.b32 %r9, %r8, 1, 0, -1;", LAUNCH_FAILED, "reads %r8, which the thread has not written"),
     ("shfl.sync.up.b32 %r9, %r0, %r8, 0, -1;", LAUNCH_FAILED, "reads %r8, which the thread has not written"),
     ("shfl.sync.up.b32 %r9, %r0, 1, %r8, -1;", LAUNCH_FAILED, "reads %r8, which the thread has not written"),
-    // What one lane has written, others have not.
+    // A register that one lane has written is unwritten in the others.
     (
         "and.b32 %r4, %r10, 31; setp.eq.u32 %p0, %r4, 3; @%p0 mov.u32 %r3, 1; \
          shfl.sync.idx.b32 %r4, %r0, 3, 0x1f, -1; mov.u32 %r9, %r3;",
@@ -447,7 +447,7 @@ fn run_half_a_warp() -> Outcome {
     expect("half a warp", loaded.run_in("wrong", (40, 1, 1), [&[1; 40]; 3])?.0, LAUNCH_FAILED)
 }
 
-/// Where races are looked for, two threads at one place are found, in vectors, and around a shuffle, too, for that orders
+/// A build that looks for races finds two threads at one place, in vectors, and around a shuffle, too, for that orders
 /// no accesses to memory. What each thread has of its own is no race.
 fn races() -> Outcome {
     let pair = "ld.param.u64 %x3, [meets_param_0+24]; and.b64 %x4, %x13, -16; mov.u64 %x9, %x0; ";

@@ -213,15 +213,12 @@ impl Making {
     fn filter(&self, dice: &mut Dice, single: bool) -> Filtering {
         let [a, b, c] = self.dims;
         let ends: [Ends<f64>; 3] = [(); 3].map(|()| ends(dice));
-        let entries = |dice: &mut Dice, count: usize| -> Vec<f64> {
-            (0..count).map(|_| of_class(dice.number().clamp(-9.0, 9.0), single)).collect()
-        };
         match dice.of(4) {
             3 => Filtering::Shift(shift(dice, self.dims)),
             0 if !single => {
                 let lines = Lines::along(&self.dims, dice.of(3));
                 let count = 1 + 2 * [0, 1, 2, 4][dice.of(4)];
-                let taps = Taps::new(&entries(dice, count)).expect("few");
+                let taps = Taps::new(&entries(dice, count, single)).expect("few");
                 Filtering::Stencil(Stencil::new(lines, taps).with_boundary(ends[0]))
             }
             1 => {
@@ -235,7 +232,7 @@ impl Making {
             }
             _ => {
                 let size = [1 + dice.of(3), 1 + dice.of(3), 1 + dice.of(2)];
-                let entries = entries(dice, size.iter().product());
+                let entries = entries(dice, size.iter().product(), single);
                 if single {
                     let entries = entries.iter().map(|&entry| entry as f32).collect();
                     let filter = Filter::new(entries, size).expect("a filter");
@@ -278,7 +275,8 @@ pub fn narrow(ends: Ends<f64>) -> Ends<f32> {
     Ends::new(low, high).expect("both are circular, or none")
 }
 
-fn ends(dice: &mut Dice) -> Ends<f64> {
+/// Any ends but circular ones.
+pub fn open_ends(dice: &mut Dice) -> Ends<f64> {
     let mut end = || match dice.of(4) {
         0 => Boundary::Constant([0.0, 1.5, -2.0][dice.of(3)]),
         1 => Boundary::Replicate,
@@ -286,7 +284,17 @@ fn ends(dice: &mut Dice) -> Ends<f64> {
         _ => Boundary::Mirror,
     };
     let (low, high) = (end(), end());
-    if dice.of(4) == 0 { Boundary::Circular.into() } else { Ends::new(low, high).expect("none is circular") }
+    Ends::new(low, high).expect("none is circular")
+}
+
+fn ends(dice: &mut Dice) -> Ends<f64> {
+    let open = open_ends(dice);
+    if dice.of(4) == 0 { Boundary::Circular.into() } else { open }
+}
+
+/// Entries of a filter.
+pub fn entries(dice: &mut Dice, count: usize, single: bool) -> Vec<f64> {
+    (0..count).map(|_| of_class(dice.number().clamp(-9.0, 9.0), single)).collect()
 }
 
 fn section(start: usize, size: [usize; 3], steps: [isize; 3]) -> Places {

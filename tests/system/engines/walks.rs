@@ -9,7 +9,7 @@ use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, is_slow};
-use super::programs::{Dice, alike, bits_of, narrow, numbers, of_class, run};
+use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, of_class, open_ends, run};
 use crate::common::ends::AnyEngine;
 use crate::common::selection;
 
@@ -44,7 +44,7 @@ struct Making {
     circular: [bool; 3],
     /// All of the arrays' size, with their classes.
     whole: Vec<(Value, bool)>,
-    /// What expands: its dimensions, and its class.
+    /// Values that expand, with dimensions and class.
     parts: Vec<(Value, [usize; 3], bool)>,
 }
 
@@ -102,14 +102,7 @@ impl Making {
         if self.circular[d] {
             return Boundary::Circular.into();
         }
-        let mut end = || match dice.of(4) {
-            0 => Boundary::Constant([0.0, 1.5, -2.0][dice.of(3)]),
-            1 => Boundary::Replicate,
-            2 => Boundary::Symmetric,
-            _ => Boundary::Mirror,
-        };
-        let (low, high) = (end(), end());
-        Ends::new(low, high).expect("none is circular")
+        open_ends(dice)
     }
 
     fn filter(&self, dice: &mut Dice, single: bool) -> Filtering {
@@ -117,9 +110,6 @@ impl Making {
         let ends = [0, 1, 2].map(|d| self.ends(dice, d));
         let d = *dice.pick(&self.along);
         let own = ends[d];
-        let entries = |dice: &mut Dice, count: usize| -> Vec<f64> {
-            (0..count).map(|_| of_class(dice.number().clamp(-9.0, 9.0), single)).collect()
-        };
         match dice.of(6) {
             0 => {
                 let is_plain = |end| !matches!(end, Boundary::Constant(_));
@@ -137,7 +127,7 @@ impl Making {
             }
             1 if !single => {
                 let count = *dice.pick(&[1, 3, 5, 9]);
-                let taps = entries(dice, count);
+                let taps = entries(dice, count, single);
                 let taps = Taps::new(&taps).expect("few");
                 Filtering::Stencil(Stencil::new(Lines::along(&dims, d), taps).with_boundary(own))
             }
@@ -151,7 +141,7 @@ impl Making {
             _ => {
                 let mut size = [1; 3];
                 self.along.iter().for_each(|&d| size[d] = 1 + dice.of(3));
-                let entries = entries(dice, size.iter().product());
+                let entries = entries(dice, size.iter().product(), single);
                 if single {
                     let entries = entries.iter().map(|&entry| entry as f32).collect();
                     let filter = Filter::new(entries, size).expect("a filter");
@@ -254,7 +244,7 @@ fn heat(dims: [usize; 3], bound: f64) -> (Program, Vec<Value>) {
     (program, vec![next, end])
 }
 
-/// What a run of [`heat`] comes to: bits of states, pages, the steps, whether it ended by itself, and those at once.
+/// The end of a run of [`heat`]: bits of states and of pages, the steps, true if it ended by itself, and the steps at once.
 type Came = (Vec<Vec<u64>>, Vec<Vec<u64>>, usize, bool, usize);
 
 fn heated(engine: &AnyEngine, dims: [usize; 3], bound: f64, run: &Run) -> Result<Came, String> {

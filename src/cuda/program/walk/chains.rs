@@ -1,14 +1,13 @@
 //! Chains of filters that are open while columns come: each column is added to all of them at once.
 
-use super::levels::Way;
-use super::state::Kept;
+use super::state::{Kept, Way};
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
 use crate::cuda::program::shape::At;
 use crate::stencil::program::{Chain, Step};
 
 impl Emitter<'_> {
-    /// What a filter gives whose last column is the latest. The chains of the columns to come have it then, too.
+    /// The result of a filter whose last column is the latest. It adds that to the chains of the columns to come, too.
     pub(super) fn chained(&mut self, part: usize, at: At) -> Register {
         let kernel = self.kernel;
         let Step::Filter(of, axes, Chain::Entries(entries)) = &kernel.parts[part].step else {

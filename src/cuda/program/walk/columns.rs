@@ -161,7 +161,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// How many of a lane's elements lie at one address, from one that may be a multiple of.
+    /// The elements of a lane that one instruction loads or stores.
     fn together(&self, kind: Kind) -> usize {
         let walk = self.walk();
         let most = (WIDE / bytes_of(kind)).min(walk.gait.elements);

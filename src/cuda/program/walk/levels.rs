@@ -1,34 +1,11 @@
 //! The levels of a walk: what is computed of each column, and of which columns.
 
-use super::state::{Kept, LANES, Walk};
+use super::state::{Kept, LANES, Walk, Way};
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
 use crate::cuda::program::shape::{At, Place};
 use crate::stencil::Boundary;
-use crate::stencil::program::{Axis, Feed, Step};
-
-/// A sample's way from its element along a dimension, and what is beyond that end.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Way {
-    pub(super) offset: i64,
-    end: Boundary<f64>,
-}
-
-impl Way {
-    pub(super) const NONE: Way = Way { offset: 0, end: Boundary::Circular };
-
-    /// Where inside the array the sample is that stands for one `beyond` elements outside, at `offset` from an element:
-    /// 1 for the first one outside. `None` where a constant does, or all is inside.
-    fn inside(self, offset: i64, beyond: i64) -> Option<i64> {
-        let back = match self.end {
-            Boundary::Replicate => beyond,
-            Boundary::Symmetric => 2 * beyond - 1,
-            Boundary::Mirror => 2 * beyond,
-            Boundary::Constant(_) | Boundary::Circular => return None,
-        };
-        Some(if self.offset < 0 { offset + back } else { offset - back })
-    }
-}
+use crate::stencil::program::{Feed, Step};
 
 impl Emitter<'_> {
     /// One copy of the walk.
@@ -110,7 +87,7 @@ impl Emitter<'_> {
         self.kernel.parts.iter().enumerate().filter_map(of).collect()
     }
 
-    /// What a part loads of a column.
+    /// The elements of a column that a part loads.
     fn load_part(&mut self, part: usize, at: (i64, &str)) -> Vec<Register> {
         let kernel = self.kernel;
         let Step::Load(input, view) = &kernel.parts[part].step else { unreachable!("it is loaded") };
@@ -234,7 +211,7 @@ impl Emitter<'_> {
         self.code.line(&format!("add.s32 {column}, {column}, 1"));
     }
 
-    /// What a part gives in a walk, where it is no operation on what others give at the same place.
+    /// The value of a part that is loaded, kept or uniform. `None` for an operation on others' values at the same place.
     pub(in crate::cuda::program) fn walked(&mut self, part: usize, at: At) -> Option<Register> {
         let kernel = self.kernel;
         let route = &self.walk().route;
@@ -286,53 +263,17 @@ impl Emitter<'_> {
         self.walk().find((level, part, age as usize, line, element)).expect("a column that has come")
     }
 
-    /// The sample under an entry of a filter's window.
-    pub(in crate::cuda::program) fn walked_sample(
+    /// Notes the way of a sample along a dimension. The answer is as of [`Emitter::moved`].
+    pub(in crate::cuda::program) fn turned(
         &mut self,
-        (part, of): (usize, usize),
-        axes: &[Axis; 3],
-        entry: [usize; 3],
+        ways: &mut [Way; 3],
+        dim: usize,
+        way: Way,
         at: At,
-    ) -> Register {
-        let kind = Kind::of_numbers(self.kernel.parts[of].single);
-        let edges = self.walk().edges;
-        let mut ways = [Way::NONE; 3];
-        // The constants that may stand for the sample, and when: that of the last dimension counts.
-        let mut constants: Vec<(Register, Register)> = Vec::new();
-        let mut always = None;
-        for (d, axis) in axes.iter().enumerate().rev() {
-            let offset = entry[d] as i64 - axis.before as i64;
-            if offset == 0 {
-                continue;
-            }
-            let end = axis.ends.both()[usize::from(offset > 0)];
-            let way = Way { offset, end };
-            let mut when = None;
-            if let Some(dim) = axis.dim {
-                ways[self.direction(dim)] = way;
-                if edges && matches!(end, Boundary::Constant(_)) {
-                    when = Some(self.is_outside(dim, way, at));
-                }
-            }
-            let Boundary::Constant(constant) = end else { continue };
-            if axis.dim.is_some() && !edges {
-                continue;
-            }
-            let constant = self.number(&format!("constant {part} {d} {}", offset > 0), kind, constant);
-            match when {
-                Some(when) => constants.push((when, constant)),
-                // Of a single element, whatever is beside it lies outside.
-                None => {
-                    always = Some(constant);
-                    break;
-                }
-            }
-        }
-        let mut value = always.unwrap_or_else(|| self.beside(of, ways, at));
-        for (when, constant) in constants.into_iter().rev() {
-            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&constant, &value, &when]);
-        }
-        value
+    ) -> Option<Option<Register>> {
+        ways[self.direction(dim)] = way;
+        let may_be_outside = self.walk().edges && matches!(way.end, Boundary::Constant(_));
+        may_be_outside.then(|| Some(self.is_outside(dim, way, at)))
     }
 
     /// Along rows, lines or columns: 0, 1, 2.
@@ -359,8 +300,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// What a part gives at another row, another line and another column.
-    pub(super) fn beside(&mut self, of: usize, [rows, lines, columns]: [Way; 3], at: At) -> Register {
+    /// A part's value at another row, another line and another column.
+    pub(in crate::cuda::program) fn beside(&mut self, of: usize, [rows, lines, columns]: [Way; 3], at: At) -> Register {
         let elements = self.walk().gait.elements;
         let index = self.walk().row.clone();
         let position = at.element as i64 + rows.offset;
@@ -369,8 +310,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// What a part gives at a position from the first one of a block of `size`, along a dimension where blocks begin at a
-    /// multiple of that; `index` is where this one does. Where it lies outside, it is what `get` gives of another position.
+    /// A part's value at a position, counted from the first one of a block of `size`. Blocks begin at multiples of that along
+    /// the dimension, this one at `index`. A position outside the array has what `get` gives of another one.
     fn with_ghosts(
         &mut self,
         of: usize,
@@ -385,7 +326,7 @@ impl Emitter<'_> {
         }
         let kind = Kind::of_numbers(self.kernel.parts[of].single);
         let size = size as i64;
-        // Where the last element lies in its block; the text of the kernel depends on that.
+        // The last element's place in its block; the text of the kernel depends on that.
         let last = (self.kernel.domain[dim] as i64 - 1) % size;
         for blocks in 0.. {
             // The block that begins so many behind the first, or ends so many ahead of the last.
@@ -412,7 +353,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// What a part gives at another line and column, at a position from the lane's first element on, which may be another
+    /// A part's value at another line and column. The position counts from the lane's first element, and may be another
     /// lane's.
     fn across(&mut self, of: usize, [lines, columns]: [Way; 2], position: i64, at: At) -> Register {
         let Walk { gait, line, route, .. } = self.walk();
@@ -451,7 +392,7 @@ impl Emitter<'_> {
         result
     }
 
-    /// What a part gives of an element of the lane at another column.
+    /// A part's value at an element of the lane and another column.
     fn at_column(&mut self, of: usize, columns: Way, at: At) -> Register {
         let kind = Kind::of_numbers(self.kernel.parts[of].single);
         let newest = at.lag as i64 - self.walk().route.lags[of] as i64;
@@ -484,7 +425,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// What a part that is kept gives where it is computed.
+    /// The latest value of a part that is kept.
     fn computed(&mut self, part: usize, at: At) -> Register {
         if let Step::Load(..) = self.kernel.parts[part].step {
             let column = self.column_at(at.level, at.lag);

@@ -37,7 +37,7 @@ pub(super) struct Written {
     /// The strips, as many as all arrays have together, and the columns.
     pub(super) strips: usize,
     pub(super) columns: usize,
-    /// Where the argument says how many columns a warp has, and how many parts that makes.
+    /// The places in the argument of a warp's number of columns, and of the number of parts.
     length_at: usize,
     parts_at: usize,
 }
@@ -84,7 +84,7 @@ impl<'k> Walkable<'k> {
         let columns = self.route.along.map_or(1, |along| domain[along]);
         let reach = gait.levels * (self.route.back + self.route.lag);
         let halos: usize = self.halos(gait).into_iter().sum();
-        // What stands for ghost values lies inside.
+        // Ghost values are elements of the same strip.
         let own = self.route.rows[0].max(self.route.rows[1]).max(LANES * gait.elements / 4);
         let turns = self.route.along.is_some_and(|along| self.route.circular[along]);
         halos + own < LANES * gait.elements
@@ -169,8 +169,7 @@ impl Emitter<'_> {
         words
     }
 
-    /// Which strip and which columns a warp has. One that meets an end of the array goes to `edge`, one without work to
-    /// `end`.
+    /// Finds a warp's strip and its columns. A warp that meets an end of the array goes to `edge`, one without work to `end`.
     fn begin_walk(&mut self, halos: [usize; 2], inner: usize, end: &str, edge: &str) {
         let Walk { gait, route, .. } = self.walk();
         let (gait, along, beside) = (*gait, route.along, route.beside);

@@ -1,4 +1,4 @@
-//! How a step goes through an array: along which dimension, how far it reaches, and how late each part comes.
+//! The way of a step through an array: its dimensions, its reach, and the lag of each part.
 
 use crate::stencil::Boundary;
 use crate::stencil::program::{Axis, Chain, Feed, Recurrence, Step, View};
@@ -20,33 +20,33 @@ pub(super) struct Route {
     pub(super) along: Option<usize>,
     /// The dimension of a lane's lines, where filters go along three.
     pub(super) beside: Option<usize>,
-    /// Of each part, its lag.
+    /// The lag of each part.
     pub(super) lags: Vec<usize>,
-    /// Of each part: one number for all elements.
+    /// The parts that are one number for all elements.
     pub(super) uniform: Vec<bool>,
-    /// Of each part: its latest columns stay in registers.
+    /// The parts whose latest columns stay in registers.
     pub(super) kept: Vec<bool>,
-    /// Of each part: a filter whose chains are begun as columns come, so that each is shuffled once.
+    /// The filters whose chains are begun as columns come, so that each column is shuffled once.
     pub(super) open: Vec<bool>,
     /// The lag of the step.
     pub(super) lag: usize,
-    /// How many columns it reaches back.
+    /// The columns that it reaches back.
     pub(super) back: usize,
-    /// How many rows it reaches, below and above.
+    /// The rows that it reaches, below and above.
     pub(super) rows: [usize; 2],
-    /// How many lines it reaches, below and above, and each part.
+    /// The lines that it reaches, below and above; and those of each part.
     pub(super) lines: [usize; 2],
     pub(super) lines_of: Vec<[usize; 2]>,
-    /// Of each part: lines beside a lane's own are asked for in one column alone.
+    /// The parts of which lines beside a lane's own are asked for in one column alone.
     pub(super) once: Vec<bool>,
-    /// Of each dimension: the boundaries are circular.
+    /// The dimensions whose boundaries are circular.
     pub(super) circular: Vec<bool>,
 }
 
-/// How far one filter reaches along a dimension, below and above, with what its ghost values stand for.
+/// The reach of one filter along a dimension, below and above, with the elements that its ghost values stand for.
 fn span(axis: &Axis) -> [usize; 2] {
     let [before, after] = [axis.before, axis.extent - 1 - axis.before];
-    // What stands for a ghost value lies on the other side.
+    // A ghost value is an element of the other side.
     let behind = |reach: usize, end: Boundary<f64>| match end {
         Boundary::Mirror => reach,
         Boundary::Symmetric => reach.saturating_sub(1),
@@ -155,7 +155,7 @@ impl Route {
         }
     }
 
-    /// Which dimensions are circular. No answer where filters differ, or where one reaches over all of an array.
+    /// The dimensions that are circular. `None` where filters differ, or where one reaches over all of an array.
     fn circular(what: &Recurrence) -> Option<Vec<bool>> {
         let mut circular = vec![None; what.kernel.domain.len()];
         for axis in what.kernel.filters().flatten() {
