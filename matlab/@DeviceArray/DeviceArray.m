@@ -556,7 +556,10 @@ classdef DeviceArray < handle
     % handle class as to any other, and put what comes back in its place: other names
     % of the old array keep its values, as with ordinary arrays.
     function u = subsasgn (this, s, value)
-      if ~isa (this, 'DeviceArray')
+      if isstruct (this) || iscell (this)
+        % SETFIELD calls this with a field's new value.
+        u = builtin ('subsasgn', this, s, value);
+      elseif ~isa (this, 'DeviceArray')
         error ('DeviceArray:unsupported', ...
                'A DeviceArray cannot be put into an ordinary array: write x(...) = gather (u).');
       elseif numel (s) > 1 || ~strcmp (s.type, '()')

@@ -594,3 +594,6 @@
 %! s = struct ("a", DeviceArray (1:3), "b", 2);
 %! assert (gather (s.a), 1:3);
 %! assert (gather (setfield (s, "b", s.a).b), 1:3);
+%! assert (gather (setfield (s, "c", "d", s.a).c.d), 1:3);
+%! c = subsasgn ({1, 2}, struct ("type", "{}", "subs", {{2}}), s.a);
+%! assert (gather (c{2}), 1:3);
