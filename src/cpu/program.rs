@@ -27,7 +27,7 @@ use buffers::{Buffers, TILE};
 use filter::Filtered;
 
 /// What a kernel may hold. Nothing is computed again: a block's neighbours lie in other blocks.
-pub(super) const LIMITS: Limits = Limits { entries: 256, again: 0, arrays: 64, parts: 256 };
+pub(super) const LIMITS: Limits = Limits { entries: 256, again: 0, arrays: 64, parts: 256, numbers: 0 };
 
 /// The most elements of a task: some tiles, so that its end costs little.
 const TASK: usize = 16 * TILE;

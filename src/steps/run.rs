@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Number;
 use super::several::Several;
 use super::single::{self, alone};
-use crate::stencil::program::{Gait, Node, Numbers, Operation, Plan, Program, Stage, Value};
+use crate::stencil::program::{Gait, Limits, Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Span, Target};
 use crate::watch::Watch;
 
@@ -125,8 +125,21 @@ impl Step {
         outputs: Vec<Value>,
         shape: Shape,
     ) -> Result<Step, Error> {
+        Step::within(engine, engine.limits(), (program, known), (outputs, shape))
+    }
+
+    /// [`Step::new`] of kernels within other limits than the engine's own; `None` for operations one by one.
+    ///
+    /// # Errors
+    /// Those of [`Engine::prepare`].
+    pub fn within(
+        engine: &(dyn Engine + 'static),
+        limits: Option<Limits>,
+        (program, known): (impl Into<Arc<Program>>, Vec<Option<Numbers>>),
+        (outputs, shape): (Vec<Value>, Shape),
+    ) -> Result<Step, Error> {
         let program = program.into();
-        let plan = match engine.limits() {
+        let plan = match limits {
             Some(limits) => Plan::new(&program, &outputs, limits),
             None => Plan::of_singles(&program, &outputs),
         };
@@ -135,8 +148,8 @@ impl Step {
                 Stage::Single(value) => Ready::Single(value, held_places(engine, program.node(value))?),
                 Stage::Kernel(kernel) => Ready::Kernel {
                     kernel: engine.prepare(&kernel)?,
+                    outputs: kernel.written().collect(),
                     inputs: kernel.inputs,
-                    outputs: kernel.outputs.into_iter().map(|(value, _)| value).collect(),
                 },
             })
         };

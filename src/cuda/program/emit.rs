@@ -8,6 +8,7 @@
 //! Sizes, numbers and entries of filters are the kernel's argument. So the text depends on what is computed alone, and is
 //! what kernels are known by.
 
+use super::chunks;
 use super::code::{Kind, Register, literal};
 use super::emitter::{ARGUMENT, Emitter};
 use super::shape::Place;
@@ -29,6 +30,8 @@ pub(super) struct Written {
     pub(super) blocks: usize,
     /// The threads of a block.
     pub(super) threads: [usize; 2],
+    /// The bytes of what is known of chunks, whose address follows those of all arrays.
+    pub(super) scratch: usize,
 }
 
 impl Emitter<'_> {
@@ -208,7 +211,7 @@ impl Emitter<'_> {
         value
     }
 
-    fn stores(&mut self, place: &Place) {
+    pub(super) fn stores(&mut self, place: &Place) {
         for (output, &(_, part)) in self.kernel.outputs.iter().enumerate() {
             self.store(output, part, place);
         }
@@ -217,6 +220,9 @@ impl Emitter<'_> {
 
 /// A kernel as PTX.
 pub(super) fn write(kernel: &Kernel) -> Written {
+    if !kernel.numbers.is_empty() {
+        return chunks::write(kernel);
+    }
     let mut emitter = Emitter::new(kernel);
     let (rows, threads) = (emitter.shape.rows, emitter.shape.threads);
     let end = emitter.code.label();
@@ -246,5 +252,5 @@ pub(super) fn write(kernel: &Kernel) -> Written {
     let blocks = emitter.shape.blocks;
     let argument = emitter.argument.bytes;
     let text = emitter.code.module(NAME, argument.len(), threads, false);
-    Written { text, argument, blocks, threads }
+    Written { text, argument, blocks, threads, scratch: 0 }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::code::{Argument, Code, Kind, Register};
 use super::shape::Shape;
 use super::walk::state::Walk;
+use crate::stencil::LANES;
 use crate::stencil::program::Kernel;
 
 /// The name of its argument.
@@ -27,7 +28,8 @@ pub(super) struct Emitter<'k> {
 impl<'k> Emitter<'k> {
     pub(super) fn new(kernel: &'k Kernel) -> Emitter<'k> {
         let mut argument = Argument::default();
-        for _ in 0..kernel.inputs.len() + kernel.outputs.len() {
+        // Where numbers are made, what is known of their chunks has an address, too.
+        for _ in 0..kernel.inputs.len() + kernel.written().count() + usize::from(!kernel.numbers.is_empty()) {
             argument.long(0);
         }
         let (code, shape) = (Code::new(), Shape::of(&kernel.domain));
@@ -82,6 +84,30 @@ impl<'k> Emitter<'k> {
         let inner = self.code.go_ahead(scopes);
         let result = write(self);
         self.code.come_back(inner);
+        result
+    }
+
+    /// A register of the lane so many further on. Beyond the warp it is anything.
+    pub(super) fn shuffled(&mut self, kind: Kind, register: &str, lanes: i64) -> Register {
+        let key = format!("shuffle {register} {lanes}");
+        if let Some(known) = self.code.recall(&key) {
+            return known;
+        }
+        let lanes = lanes.clamp(1 - LANES as i64, LANES as i64 - 1);
+        let (name, clamp) = if lanes < 0 { ("up", "0") } else { ("down", "31") };
+        let name = format!("shfl.sync.{name}.b32");
+        let distance = lanes.unsigned_abs().to_string();
+        let result = if kind == Kind::Single {
+            self.code.of(Kind::Single, &name, &[register, &distance, clamp, "-1"])
+        } else {
+            let words = [Kind::Word; 2].map(|kind| self.code.register(kind));
+            self.code.line(&format!("mov.b64 {{{}, {}}}, {register}", words[0], words[1]));
+            let words = words.map(|word| self.code.of(Kind::Word, &name, &[&word, &distance, clamp, "-1"]));
+            let result = self.code.register(Kind::Double);
+            self.code.line(&format!("mov.b64 {result}, {{{}, {}}}", words[0], words[1]));
+            result
+        };
+        self.code.remember(key, &result);
         result
     }
 

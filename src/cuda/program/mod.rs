@@ -1,5 +1,6 @@
 //! Kernels of programs: PTX that is written when a program is prepared, and loaded by the driver.
 
+mod chunks;
 mod code;
 mod emit;
 mod emitter;
@@ -20,21 +21,23 @@ use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
 use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
-use crate::stencil::{Error, Prepared};
+use crate::stencil::{Array, Compute, Engine, Error, Prepared};
 use crate::watch::Watch;
 use emit::Written;
 pub(super) use several::Steps;
 
 /// What a kernel may hold: what it is told goes along with the launch.
-pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 56 };
+pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 54, numbers: 4 };
 
 /// Eight bytes each: of an input the address, and how it is seen; of an operation the address of its result, and a number;
-/// entries, and their ghost values, of which a filter has at most two for three entries; the extents, steps and blocks of
-/// the domain, and the elements.
+/// entries, and their ghost values, of which a filter has at most two for three entries; the extents and steps of the
+/// domain, and the elements; its blocks, or of each number the address and two offsets, and of all the chunks and an
+/// address.
 const _: () = {
-    let Limits { entries, arrays, parts, .. } = LIMITS;
-    let told = arrays * (2 + MOST_DIMS) + 2 * parts + entries + entries * 2 / 3 + 3 * MOST_DIMS + 1;
-    assert!(8 * told <= MOST_ARGUMENTS);
+    let Limits { entries, arrays, parts, numbers, .. } = LIMITS;
+    let told = arrays * (2 + MOST_DIMS) + 2 * parts + entries + entries * 2 / 3 + 2 * MOST_DIMS + 1;
+    let of_blocks = if MOST_DIMS > 3 * numbers + 2 { MOST_DIMS } else { 3 * numbers + 2 };
+    assert!(8 * (told + of_blocks) <= MOST_ARGUMENTS);
 };
 
 /// Who has a device do something: see `Cuda::attempt`.
@@ -48,6 +51,8 @@ struct Ready<C> {
     written: Written,
     /// The kernel in the context that it was loaded in last.
     loaded: Option<(Arc<Context>, Function)>,
+    /// What is known of chunks.
+    scratch: Option<Numbers>,
     /// The bytes that it reads and writes.
     bytes: usize,
 }
@@ -56,7 +61,7 @@ struct Ready<C> {
 ///
 /// # Errors
 /// What the driver says.
-pub(super) fn prepare<C: Attempts + 'static>(engine: C, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
+pub(super) fn prepare<C: Attempts + Engine + 'static>(engine: C, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
     let written = written(kernel);
     let bytes = (kernel.inputs.len() + kernel.outputs.len()).saturating_mul(8 * kernel.len());
     // What the driver refuses is told before the first step.
@@ -66,13 +71,19 @@ pub(super) fn prepare<C: Attempts + 'static>(engine: C, kernel: &Kernel) -> Resu
         loaded = Some((device.context.clone(), function));
         Ok(())
     })?;
-    Ok(Box::new(Ready { engine, written, loaded, bytes }))
+    let mut scratch = None;
+    if written.scratch > 0 {
+        let mut array: Array<f64> = Compute::<f64>::array(&engine, written.scratch / 8)?;
+        engine.fill(0.0, &mut array, &Watch::new())?;
+        scratch = Some(Numbers::from(array));
+    }
+    Ok(Box::new(Ready { engine, written, loaded, scratch, bytes }))
 }
 
 impl<C: Attempts> Prepared for Ready<C> {
     fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error> {
-        let Ready { engine, written, loaded, bytes } = self;
-        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(&*outputs).collect();
+        let Ready { engine, written, loaded, scratch, bytes } = self;
+        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(&*outputs).chain(scratch.as_ref()).collect();
         engine.attempt_once(watch, &mut |device| {
             watch.check()?;
             let known = loaded.as_ref().filter(|(context, _)| Arc::ptr_eq(context, &device.context));

@@ -9,7 +9,7 @@ use crate::stencil::Boundary;
 const WARP: i64 = 32;
 
 impl Emitter<'_> {
-    fn extent(&mut self, d: usize) -> Register {
+    pub(super) fn extent(&mut self, d: usize) -> Register {
         let extent = self.shape.domain[d] as i64;
         self.long(&format!("extent {d}"), extent)
     }
@@ -72,7 +72,7 @@ impl Emitter<'_> {
         Place { indices, offsets: Some(vec![0; rank]), at: None }
     }
 
-    fn leave_if(&mut self, comparison: &str, a: &str, b: &str, label: &str) {
+    pub(super) fn leave_if(&mut self, comparison: &str, a: &str, b: &str, label: &str) {
         let when = self.code.of(Kind::Predicate, &format!("setp.{comparison}.s64"), &[a, b]);
         self.code.line(&format!("@{when} bra {label}"));
     }

@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 
 use super::super::Places;
-use super::kernel::{Axis, Kernel, Part, Step, View, steps};
+use super::kernel::{Axis, Kernel, Part, Reduced, Step, View, steps};
 use super::{Node, Operation, Program, Reach, Term, Value};
 
 /// The most dimensions of a kernel.
@@ -29,6 +29,8 @@ pub struct Limits {
     pub arrays: usize,
     /// The most operations, of which each may be stored and may have a number.
     pub parts: usize,
+    /// The most numbers that it makes of all elements; 0 where a reduction is an operation of its own.
+    pub numbers: usize,
 }
 
 /// The most operations behind a number that is computed by whoever needs it.
@@ -65,6 +67,8 @@ struct Group {
     /// How often one of them is seen in a way of its own.
     views: usize,
     outputs: Vec<Value>,
+    /// Reductions.
+    numbers: Vec<Value>,
 }
 
 /// Where a result is made.
@@ -90,20 +94,25 @@ struct Cutter<'p> {
     scalars: Vec<(usize, Value)>,
 }
 
-/// The dimensions that an operation sees.
+/// What an operation wants of a group.
 #[derive(Debug, Default, Clone)]
 struct Seen {
+    /// The dimensions that it sees.
     cuts: Vec<usize>,
     spans: Vec<[usize; 2]>,
+    /// A filter's entries.
+    entries: usize,
+    /// One for a reduction.
+    numbers: usize,
 }
 
 impl Seen {
     fn of_size(size: &[usize]) -> Seen {
-        Seen { cuts: products(size), spans: Vec::new() }
+        Seen { cuts: products(size), ..Seen::default() }
     }
 
     fn of_filter(reach: &Reach) -> Seen {
-        let mut seen = Seen::default();
+        let mut seen = Seen { entries: reach.entries().len(), ..Seen::default() };
         let mut product = 1;
         for (size, extent) in reach.size.into_iter().zip(reach.extents) {
             if size > 1 && extent > 1 {
@@ -185,7 +194,7 @@ impl Kernel {
     /// The one kernel that computes all of these results, whose filters may read what it computes; `None` where a program
     /// is more than that. Results are as long as the kernel, or of one element; inputs may be among them.
     pub fn whole(program: &Program, outputs: &[Value], limits: Limits) -> Option<Kernel> {
-        let mut cutter = Cutter::new(program, Limits { again: usize::MAX, ..limits });
+        let mut cutter = Cutter::new(program, Limits { again: usize::MAX, numbers: 0, ..limits });
         cutter.place_all(outputs);
         let in_group = |value: &Value| match cutter.made[value.0] {
             Made::Group(group) => Some(group),
@@ -241,6 +250,9 @@ impl Cutter<'_> {
         match &node.operation {
             Operation::Input(_) => return Made::Memory(0),
             _ if node.len == 0 => {}
+            Operation::Reduce(_, first, second, [1, len, 1]) if self.limits.numbers > 0 && *len > 1 => {
+                return self.reduced(value, [Some(*first), *second], *len);
+            }
             Operation::Reduce(..) | Operation::Put(..) => {}
             Operation::Pick(places, _) if !matches!(**places, Places::Section(_)) => {}
             Operation::Filter(filter, of) => {
@@ -253,18 +265,18 @@ impl Cutter<'_> {
             Operation::Pick(places, of) => {
                 if let Places::Section(section) = &**places {
                     let seen = Seen::of_size(&section.size);
-                    return self.grouped(node, &[(*of, false)], &seen, 0);
+                    return self.grouped(node, &[(*of, false)], &seen);
                 }
             }
             Operation::Pair(_, terms, expansion) => {
                 let operands: Vec<_> = terms.iter().filter_map(|term| Some((term.value()?, true))).collect();
                 let plain = operands.iter().all(|(value, _)| [1, node.len].contains(&self.program.node(*value).len));
                 let seen = if plain { Seen::default() } else { Seen::of_size(&expansion.size()) };
-                return self.grouped(node, &operands, &seen, 0);
+                return self.grouped(node, &operands, &seen);
             }
             operation => {
                 let operands: Vec<_> = operation.values().map(|value| (value, true)).collect();
-                return self.grouped(node, &operands, &Seen::default(), 0);
+                return self.grouped(node, &operands, &Seen::default());
             }
         }
         self.single(value, node)
@@ -284,11 +296,23 @@ impl Cutter<'_> {
     /// A filter over what is in memory, or is computed again for each entry.
     fn filtered(&mut self, of: Value, len: usize, reach: &Reach) -> Made {
         let node = Node { operation: Operation::Fill(0.0), single: false, len };
-        let entries = reach.entries().len();
         let samples = reach.samples();
         let again =
             matches!(self.made[of.0], Made::Group(_)) && self.costs[of.0].saturating_mul(samples) <= self.limits.again;
-        self.grouped(&node, &[(of, again)], &Seen::of_filter(reach), entries)
+        self.grouped(&node, &[(of, again)], &Seen::of_filter(reach))
+    }
+
+    /// A number that is made in the kernel which makes the elements, or reads them.
+    fn reduced(&mut self, value: Value, of: [Option<Value>; 2], len: usize) -> Made {
+        let node = Node { operation: Operation::Fill(0.0), single: false, len };
+        let operands: Vec<_> = of.into_iter().flatten().map(|of| (of, true)).collect();
+        match self.grouped(&node, &operands, &Seen { numbers: 1, ..Seen::default() }) {
+            Made::Group(group) => {
+                self.groups[group].numbers.push(value);
+                Made::Memory(self.groups[group].level + 1)
+            }
+            made => made,
+        }
     }
 
     /// The operations behind one element of what a node gives, where it is made.
@@ -329,7 +353,7 @@ impl Cutter<'_> {
 
     /// What is computed of each element by itself. Each operand is read from memory, or, where it `may` be, computed in
     /// the kernel.
-    fn grouped(&mut self, node: &Node, operands: &[(Value, bool)], seen: &Seen, entries: usize) -> Made {
+    fn grouped(&mut self, node: &Node, operands: &[(Value, bool)], seen: &Seen) -> Made {
         let scalar = |cutter: &Cutter, value: Value| matches!(cutter.made[value.0], Made::Anywhere(_));
         let parts = self.parts(operands);
         let is_small = parts <= MOST_BEHIND_A_NUMBER && operands.iter().all(|&(of, may)| may || !self.is_computed(of));
@@ -344,7 +368,7 @@ impl Cutter<'_> {
         }
         // A kernel that makes some of the operands, if it can have this, too; else the earliest that can.
         let group = (0..self.groups.len())
-            .filter(|&group| self.joins(group, node, operands, seen, entries))
+            .filter(|&group| self.joins(group, node, operands, seen))
             .min_by_key(|&group| {
                 let makes = operands.iter().any(|&(of, _)| self.made[of.0] == Made::Group(group));
                 (!makes, self.groups[group].level)
@@ -364,7 +388,7 @@ impl Cutter<'_> {
         let group_of = &mut self.groups[group];
         group_of.cuts = joined(group_of.len, [&group_of.cuts, &seen.cuts], [&[], &[]]).unwrap_or_default();
         group_of.spans.extend(&seen.spans);
-        group_of.entries += entries;
+        group_of.entries += seen.entries;
         group_of.parts += parts;
         if !seen.cuts.is_empty() && seen.spans.is_empty() {
             group_of.views += read.len();
@@ -382,7 +406,7 @@ impl Cutter<'_> {
     }
 
     /// Whether a kernel can compute this, too.
-    fn joins(&self, at: usize, node: &Node, operands: &[(Value, bool)], seen: &Seen, entries: usize) -> bool {
+    fn joins(&self, at: usize, node: &Node, operands: &[(Value, bool)], seen: &Seen) -> bool {
         let group = &self.groups[at];
         let has = |&(of, may): &(Value, bool)| match self.made[of.0] {
             Made::Group(own) if own == at => may && self.program.node(of).len == node.len,
@@ -391,7 +415,8 @@ impl Cutter<'_> {
         };
         group.len == node.len
             && operands.iter().all(has)
-            && group.entries + entries <= self.limits.entries
+            && group.entries + seen.entries <= self.limits.entries
+            && group.numbers.len() + seen.numbers <= self.limits.numbers
             && group.parts + self.parts(operands) <= self.limits.parts
             && group.inputs.len() + group.views + operands.len() <= self.limits.arrays
             && joined(node.len, [&group.cuts, &seen.cuts], [&group.spans, &seen.spans]).is_some()
@@ -402,7 +427,7 @@ impl Cutter<'_> {
             self.groups.push(Group { outputs: vec![value], ..Group::new(level, 1) });
         }
         let mut stages: Vec<(usize, Stage)> = Vec::new();
-        for (at, group) in self.groups.iter().enumerate().filter(|(_, group)| !group.outputs.is_empty()) {
+        for (at, group) in self.groups.iter().enumerate().filter(|(_, group)| !(group.outputs.is_empty() && group.numbers.is_empty())) {
             stages.push((group.level, Stage::Kernel(Builder::new(&self, at).kernel())));
         }
         stages.extend(self.singles.iter().map(|&(level, value)| (level, Stage::Single(value))));
@@ -414,8 +439,9 @@ impl Cutter<'_> {
 
 impl Group {
     fn new(level: usize, len: usize) -> Group {
-        let (cuts, spans) = (Vec::new(), Vec::new());
-        Group { level, len, cuts, spans, entries: 0, parts: 0, inputs: Vec::new(), views: 0, outputs: Vec::new() }
+        let (cuts, spans, inputs) = (Vec::new(), Vec::new(), Vec::new());
+        let (outputs, numbers) = (Vec::new(), Vec::new());
+        Group { level, len, cuts, spans, entries: 0, parts: 0, inputs, views: 0, outputs, numbers }
     }
 }
 
@@ -436,7 +462,8 @@ impl<'c, 'p> Builder<'c, 'p> {
         let Group { len, cuts, .. } = &cutter.groups[group];
         let ends: Vec<usize> = cuts.iter().copied().chain([*len]).collect();
         let domain = ends.iter().zip([1].iter().chain(&ends)).map(|(end, start)| end / start).collect();
-        let kernel = Kernel { domain, parts: Vec::new(), inputs: Vec::new(), outputs: Vec::new() };
+        let (parts, inputs, outputs, numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let kernel = Kernel { domain, parts, inputs, outputs, numbers };
         Builder { cutter, group, ends, kernel, known: HashMap::new(), of_values: HashMap::new() }
     }
 
@@ -444,6 +471,14 @@ impl<'c, 'p> Builder<'c, 'p> {
         for &value in &self.cutter.groups[self.group].outputs {
             let part = self.part(value, None);
             self.kernel.outputs.push((value, part));
+        }
+        for &value in &self.cutter.groups[self.group].numbers {
+            let Operation::Reduce(op, first, second, _) = self.cutter.program.node(value).operation else {
+                unreachable!("numbers of all elements are reductions")
+            };
+            let first = self.part(first, None);
+            let of = [first, second.map_or(first, |second| self.part(second, None))];
+            self.kernel.numbers.push(Reduced { value, op, of });
         }
         self.kernel
     }

@@ -1,6 +1,6 @@
 //! Kernels: what an engine computes in one pass over its arrays.
 
-use super::super::{Binary, Ends, Expansion, Unary};
+use super::super::{Binary, Ends, Expansion, Reduction, Unary};
 use super::{Chain, Value};
 
 /// Where the elements of an array lie, seen from a kernel's domain: `start + i0 steps[0] + i1 steps[1] + ..`.
@@ -79,6 +79,17 @@ pub struct Part {
     pub single: bool,
 }
 
+/// A number that a kernel makes of all elements of its domain, in the order of [`Reduction`].
+#[derive(Debug, Clone)]
+pub struct Reduced {
+    /// The number.
+    pub value: Value,
+    /// How elements become one.
+    pub op: Reduction,
+    /// The part that it is made of, and the second one where it is made of two.
+    pub of: [usize; 2],
+}
+
 /// What an engine computes in one pass: every output element is a function of elements of the inputs.
 #[derive(Debug, Clone)]
 pub struct Kernel {
@@ -90,6 +101,8 @@ pub struct Kernel {
     pub inputs: Vec<Value>,
     /// The arrays that are written, each with its part. They are none of those that are read.
     pub outputs: Vec<(Value, usize)>,
+    /// The numbers that are made of all elements, each an array of one element.
+    pub numbers: Vec<Reduced>,
 }
 
 /// The source of a kernel's input in the next step.
@@ -144,7 +157,7 @@ impl Kernel {
     pub fn of_one(op: Unary, single: bool, len: usize) -> Kernel {
         let load = Step::Load(0, View { start: 0, steps: vec![1] });
         let parts = [load, Step::Each(op, 0)].map(|step| Part { step, single }).into();
-        Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)] }
+        Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)], numbers: Vec::new() }
     }
 
     /// One operation on two operands, expanded: each an array, or a number.
@@ -160,7 +173,8 @@ impl Kernel {
             }
         });
         let parts = steps.into_iter().chain([Step::Pair(op, [0, 1])]).map(|step| Part { step, single }).collect();
-        Kernel { domain: expansion.size()[..rank].to_vec(), parts, inputs, outputs: vec![(Value(2), 2)] }
+        let domain = expansion.size()[..rank].to_vec();
+        Kernel { domain, parts, inputs, outputs: vec![(Value(2), 2)], numbers: Vec::new() }
     }
 
     /// The windows of its filters.
@@ -178,7 +192,13 @@ impl Kernel {
 
     /// Whether there is nothing to compute.
     pub fn is_empty(&self) -> bool {
-        self.outputs.is_empty()
+        self.outputs.is_empty() && self.numbers.is_empty()
+    }
+
+    /// The arrays that it writes: the outputs, then the numbers.
+    pub fn written(&self) -> impl Iterator<Item = Value> {
+        let outputs = self.outputs.iter().map(|(value, _)| *value);
+        outputs.chain(self.numbers.iter().map(|number| number.value))
     }
 
     /// From one element to the next along each dimension of an array that is as large as the domain.

@@ -370,7 +370,8 @@ bool find_constant(const Module& module, uint64_t address, Place& place) {
     return false;
 }
 
-template <class T, Space SPACE, bool WRITES>
+// ORDERED accesses are what threads tell each other by: they are no race.
+template <class T, Space SPACE, bool WRITES, bool ORDERED = false>
 char* reach(Thread& thread, const Op* op) {
     const uint64_t address = get<uint64_t>(thread, op, 0) + (uint64_t)op->offset;
     Place& place = thread.places[op - thread.kernel.ops.data()];
@@ -395,24 +396,37 @@ char* reach(Thread& thread, const Op* op) {
         fail(thread, op, stand_in::MISALIGNED_ADDRESS, access(WRITES, sizeof(T), address));
     }
     if (WRITES && place.read_only) fail(thread, op, stand_in::LAUNCH_FAILED, "writes to constant memory");
-    if (SPACE == GLOBAL) thread.machine.touch(address, sizeof(T), WRITES, op->line);
+    if (SPACE == GLOBAL && !ORDERED) thread.machine.touch(address, sizeof(T), WRITES, op->line);
     return reinterpret_cast<char*>(address + (uint64_t)place.shift);
 }
 
-template <class T, Space SPACE>
+template <class T, Space SPACE, bool ORDERED = false>
 const Op* load(Thread& thread, const Op* op) {
     T value;
-    memcpy(&value, SPACE == PARAMETER ? thread.argument + op->offset : reach<T, SPACE, false>(thread, op),
+    memcpy(&value, SPACE == PARAMETER ? thread.argument + op->offset : reach<T, SPACE, false, ORDERED>(thread, op),
            sizeof value);
     return put<T>(thread, op, value);
 }
 
-template <class T>
+template <class T, bool ORDERED = false>
 const Op* store(Thread& thread, const Op* op) {
     const T value = get<T>(thread, op, 1);
-    memcpy(reach<T, GLOBAL, true>(thread, op), &value, sizeof value);
+    memcpy(reach<T, GLOBAL, true, ORDERED>(thread, op), &value, sizeof value);
     return op + 1;
 }
+
+// Counts up to a number, and behind it begins at 0 again.
+const Op* count_around(Thread& thread, const Op* op) {
+    char* const place = reach<uint32_t, GLOBAL, true, true>(thread, op);
+    uint32_t before;
+    memcpy(&before, place, sizeof before);
+    const uint32_t after = before >= get<uint32_t>(thread, op, 1) ? 0 : before + 1;
+    memcpy(place, &after, sizeof after);
+    return put<uint32_t>(thread, op, before);
+}
+
+// Whoever runs has done all before it.
+const Op* fence(Thread&, const Op* op) { return op + 1; }
 
 // The address of a vector, whose elements are loads or stores of their own behind it.
 template <size_t BYTES, bool WRITES>
@@ -507,6 +521,8 @@ void add_moves(Forms& forms, const std::string& end, Type type) {
     memory("ld.global", load<BITS_OF, GLOBAL>, "da", GLOBAL);
     memory("ld.global.nc", load<BITS_OF, GLOBAL>, "da", GLOBAL);
     memory("st.global", store<BITS_OF>, "as", GLOBAL);
+    memory("ld.volatile.global", load<BITS_OF, GLOBAL, true>, "da", GLOBAL);
+    memory("st.volatile.global", store<BITS_OF, true>, "as", GLOBAL);
     forms["mov" + end] = {one<BITS_OF, Same>, all("ds", type), NOWHERE, true};
     forms["selp" + end] = {select<BITS_OF>, {{'d', type}, {'s', type}, {'s', type}, {'s', PRED}}};
 }
@@ -692,6 +708,8 @@ Forms make_forms() {
     add_shuffle(forms, "up", shuffle<UP>);
     add_shuffle(forms, "down", shuffle<DOWN>);
     add_shuffle(forms, "bfly", shuffle<BFLY>);
+    forms["atom.global.inc.u32"] = {count_around, all("das", U32), GLOBAL};
+    forms["membar.gl"] = {fence, {}};
     forms["bra"] = forms["bra.uni"] = {branch, all("l", PRED)};
     forms["ret"] = forms["exit"] = {end, {}};
     return forms;

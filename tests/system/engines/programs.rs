@@ -15,11 +15,12 @@ use super::checks::{Case, Outcome, is_slow, samples};
 use crate::common::ends::{AnyEngine, array_with, bits, contents};
 use crate::common::selection;
 
-pub const TABLE: [Case; 6] = [
+pub const TABLE: [Case; 7] = [
     ("random_programs", random_programs),
     ("programs_with_every_operation", every_operation),
     ("programs_with_every_boundary", every_boundary),
     ("programs_with_every_shift", every_shift),
+    ("programs_with_every_reduction", every_reduction),
     ("programs_with_many_views", many_views),
     ("programs_deep_and_wide", deep_and_wide),
 ];
@@ -157,16 +158,11 @@ impl Making {
                 self.whole(Operation::Filter(filter, value), single);
             }
             10 => {
-                const OPS: [Reduction; 6] = [
-                    Reduction::Sum,
-                    Reduction::Max,
-                    Reduction::Min,
-                    Reduction::Any,
-                    Reduction::LargestMagnitude,
-                    Reduction::SumOfMagnitudes,
-                ];
                 let size = [1, self.len(), 1];
-                let sum = self.append(Operation::Reduce(*dice.pick(&OPS), value, None, size), single, 1);
+                let op = *dice.pick(&REDUCTIONS);
+                let second = op.of_two().then(|| *dice.pick(&self.whole));
+                let second = second.map(|second| self.in_class(second, single));
+                let sum = self.append(Operation::Reduce(op, value, second, size), single, 1);
                 self.scalars.push((sum, single));
                 let scalars: Vec<_> = self.scalars.iter().copied().filter(|scalar| scalar.1 == single).collect();
                 let other = dice.pick(&scalars).0;
@@ -413,6 +409,19 @@ fn inputs_of(dims: [usize; 3]) -> Vec<(bool, usize)> {
     vec![(false, len), (true, len), (false, len), (false, dims[0]), (true, dims[1] * dims[2]), (false, 1), (true, 1)]
 }
 
+const REDUCTIONS: [Reduction; 10] = [
+    Reduction::Sum,
+    Reduction::Dot,
+    Reduction::SumOfMagnitudes,
+    Reduction::Product,
+    Reduction::Min,
+    Reduction::Max,
+    Reduction::LargestMagnitude,
+    Reduction::Any,
+    Reduction::All,
+    Reduction::Differ,
+];
+
 const DIMS: [[usize; 3]; 10] = [
     [1, 1, 1],
     [7, 1, 1],
@@ -506,6 +515,58 @@ fn every_boundary(engine: &AnyEngine) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Numbers of all elements of what is computed, and of a second array: of a part of a chunk, some chunks, and more than
+/// are joined at once.
+fn every_reduction(engine: &AnyEngine) -> Outcome {
+    let few = [[2, 1, 1], [31, 1, 1], [16, 64, 1], [1025, 1, 1], [300, 11, 1], [70, 9, 8]];
+    for op in REDUCTIONS {
+        let is_joined_once_more = matches!(op, Reduction::Dot | Reduction::LargestMagnitude);
+        for dims in few.into_iter().chain(is_joined_once_more.then_some([1050, 1001, 1])) {
+            // Of the awkward numbers a sum is NaN. Others lie around 1: a product stays a number.
+            for (single, is_tame) in [(false, false), (false, true), (true, true)] {
+                let len = dims.iter().product();
+                let make = || numbers_of(op, dims, (single, is_tame));
+                let what = format!("{op:?}, {dims:?}, single {single}, tame {is_tame}");
+                check(engine, &what, &make, &[(single, len), (single, 1), (single, 1)], 5)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn smoothing<T: Real>(dims: [usize; 3], size: [usize; 3], entries: [T; 3]) -> Convolution<T> {
+    let filter = Filter::new(entries.into(), size).expect("a filter");
+    Convolution::new(dims, filter).with_boundary(Boundary::Mirror)
+}
+
+/// A filter's results, a reduction of these, and the largest of them.
+fn numbers_of(op: Reduction, dims: [usize; 3], (single, is_tame): (bool, bool)) -> (Program, Vec<Value>) {
+    let len = dims.iter().product();
+    let plain = Expansion::new([&[len], &[len]]).expect("they are alike");
+    let mut program = Program::new();
+    let state = program.input(single, len);
+    let _ = [(); 2].map(|()| program.input(single, 1));
+    let mut whole = |operation| program.append(Node { operation, single, len });
+    let mut of = state;
+    if is_tame {
+        for (op, bound) in [(Binary::Max, 0.75), (Binary::Min, 1.25)] {
+            of = whole(Operation::Pair(op, [Term::Value(of), Term::Number(bound)], plain));
+        }
+    }
+    let size = if dims[1] > 1 { [1, 3, 1] } else { [3, 1, 1] };
+    let filter = match single {
+        true => Filtering::SingleConvolution(smoothing(dims, size, [0.25, 0.5, 0.25])),
+        false => Filtering::Convolution(smoothing(dims, size, [0.25, 0.5, 0.25])),
+    };
+    let next = whole(Operation::Filter(filter, of));
+    let second = op.of_two().then_some(of);
+    let mut number = |op, second| {
+        program.append(Node { operation: Operation::Reduce(op, next, second, [1, len, 1]), single, len: 1 })
+    };
+    let numbers = [number(op, second), number(Reduction::Max, None)];
+    (program, vec![next, numbers[0], numbers[1]])
 }
 
 /// Elements from beside their own places: of an array, and of what is computed.

@@ -1,6 +1,6 @@
 //! The levels of a walk: what is computed of each column, and of which columns.
 
-use super::state::{Kept, LANES, Walk, Way};
+use super::state::{Kept, Walk, Way};
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
 use crate::cuda::program::shape::{At, Place};
@@ -364,32 +364,7 @@ impl Emitter<'_> {
         let own = self.with_ghosts(of, lines, (at.line + lines.offset, size), (dim, &index), &mut |emitter, line| {
             emitter.at_column(of, columns, At { line, ..at })
         });
-        if lanes == 0 || self.walk().route.uniform[of] { own } else { self.shuffled(of, &own, lanes) }
-    }
-
-    /// A register of the lane so many further on. Beyond the strip it is anything.
-    fn shuffled(&mut self, of: usize, register: &str, lanes: i64) -> Register {
-        let single = self.kernel.parts[of].single;
-        let key = format!("shuffle {register} {lanes}");
-        if let Some(known) = self.code.recall(&key) {
-            return known;
-        }
-        let lanes = lanes.clamp(1 - LANES as i64, LANES as i64 - 1);
-        let (name, clamp) = if lanes < 0 { ("up", "0") } else { ("down", "31") };
-        let name = format!("shfl.sync.{name}.b32");
-        let distance = lanes.unsigned_abs().to_string();
-        let result = if single {
-            self.code.of(Kind::Single, &name, &[register, &distance, clamp, "-1"])
-        } else {
-            let words = [Kind::Word; 2].map(|kind| self.code.register(kind));
-            self.code.line(&format!("mov.b64 {{{}, {}}}, {register}", words[0], words[1]));
-            let words = words.map(|word| self.code.of(Kind::Word, &name, &[&word, &distance, clamp, "-1"]));
-            let result = self.code.register(Kind::Double);
-            self.code.line(&format!("mov.b64 {result}, {{{}, {}}}", words[0], words[1]));
-            result
-        };
-        self.code.remember(key, &result);
-        result
+        if lanes == 0 || self.walk().route.uniform[of] { own } else { self.shuffled(Kind::of_numbers(self.kernel.parts[of].single), &own, lanes) }
     }
 
     /// A part's value at an element of the lane and another column.
