@@ -556,7 +556,7 @@ classdef DeviceArray < handle
     % handle class as to any other, and put what comes back in its place: other names
     % of the old array keep its values, as with ordinary arrays.
     function u = subsasgn (this, s, value)
-      if isstruct (this) || iscell (this)
+      if (isstruct (this) || iscell (this)) && ~strcmp (s(end).type, '()')
         % SETFIELD calls this with a field's new value.
         u = builtin ('subsasgn', this, s, value);
       elseif ~isa (this, 'DeviceArray')

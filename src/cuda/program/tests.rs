@@ -5,7 +5,7 @@ use super::walk::Walkable;
 use crate::stencil::program::{
     Feed, Filtering, Gait, Kernel, Node, Operation, Plan, Program, Recurrence, Stage, Term, Value,
 };
-use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter};
+use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter, Reduction};
 
 /// A step of Gray and Scott's reaction.
 fn reaction(size: [usize; 3]) -> (Program, Vec<Value>) {
@@ -71,4 +71,49 @@ fn a_walk_is_the_same_text_whatever_the_size() {
     assert_eq!(one.text, other.text);
     // Four of 64 elements are halos at either end; a warp has 50 columns, a block four warps.
     assert_eq!([one.set_length(50), other.set_length(50)], [36 * 20 / 4, (54 * 20_usize).div_ceil(4)]);
+}
+
+#[test]
+fn conjugate_gradients_are_three_kernels() {
+    let size = [300, 200, 1];
+    let len = size.iter().product();
+    let mut program = Program::new();
+    let [x, r, p] = [(); 3].map(|()| program.input(false, len));
+    let rr = program.input(false, 1);
+    let filter = Filter::new(vec![0.0, -1.0, 0.0, -1.0, 4.0, -1.0, 0.0, -1.0, 0.0], [3, 3, 1]).unwrap();
+    let filter = Filtering::Convolution(Convolution::new(size, filter));
+    let a = program.append(Node { operation: Operation::Filter(filter, p), single: false, len });
+    let of = |program: &mut Program, op, a: Value, b: Value| {
+        let [one, other] = [a, b].map(|value| [program.node(value).len]);
+        let expansion = Expansion::new([&one, &other]).unwrap();
+        let len = one[0].max(other[0]);
+        program.append(Node {
+            operation: Operation::Pair(op, [Term::Value(a), Term::Value(b)], expansion),
+            single: false,
+            len,
+        })
+    };
+    let dot = |program: &mut Program, a, b| {
+        let operation = Operation::Reduce(Reduction::Dot, a, Some(b), [1, len, 1]);
+        program.append(Node { operation, single: false, len: 1 })
+    };
+    let pa = dot(&mut program, p, a);
+    let alpha = of(&mut program, Binary::Divide, rr, pa);
+    let [by_p, by_a] = [p, a].map(|of_what| of(&mut program, Binary::Multiply, alpha, of_what));
+    let x = of(&mut program, Binary::Add, x, by_p);
+    let r = of(&mut program, Binary::Subtract, r, by_a);
+    let next = dot(&mut program, r, r);
+    let beta = of(&mut program, Binary::Divide, next, rr);
+    let by_p = of(&mut program, Binary::Multiply, beta, p);
+    let p = of(&mut program, Binary::Add, r, by_p);
+    let plan = Plan::new(&program, &[x, r, p, next], super::LIMITS);
+    let written: Vec<_> = plan
+        .stages
+        .iter()
+        .map(|stage| match stage {
+            Stage::Kernel(kernel) => [kernel.outputs.len(), kernel.numbers.len()],
+            Stage::Single(value) => panic!("{:?}", program.node(*value)),
+        })
+        .collect();
+    assert_eq!(written, [[1, 1], [2, 1], [1, 0]]);
 }
