@@ -161,7 +161,7 @@ impl Engine for Cuda {
     }
 
     fn prepare_steps(&self, what: &Recurrence) -> Result<Option<Box<dyn Advance>>, Error> {
-        Ok(program::Steps::new(*self, self.ordinal, what).map(|steps| Box::new(steps) as Box<dyn Advance>))
+        Ok(program::Steps::new(*self, self.ordinal, what)?.map(|steps| Box::new(steps) as Box<dyn Advance>))
     }
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {

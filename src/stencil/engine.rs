@@ -114,18 +114,29 @@ pub struct Span {
     pub gait: Option<Gait>,
 }
 
+/// Where the results of steps go: arrays that nobody else has.
+#[derive(Debug)]
+pub struct Room<'a> {
+    /// For what the last step gives.
+    pub outputs: &'a mut [Numbers],
+    /// For what is kept of each step, one step behind the other, with the elements of a step.
+    pub records: &'a mut [(Numbers, usize)],
+    /// The steps that something is kept of already.
+    pub recorded: usize,
+}
+
 /// A recurrence that an engine is ready to run.
 pub trait Advance: Send {
     /// Takes some steps, and returns how many: 0 where the caller is to take them one by one. The inputs are those of the
-    /// first step; in the place of numbers that each step has there are those of all steps. Nobody else has the arrays of
-    /// the outputs. `one` takes one step, whose results are not kept: an engine may compare how long that takes.
+    /// first step; in the place of numbers that each step has there are those of all steps. `one` takes one step, whose
+    /// results are not kept: an engine may compare how long that takes.
     ///
     /// # Errors
     /// Those of [`Arithmetic`].
     fn run(
         &mut self,
         inputs: &[&Numbers],
-        outputs: &mut [Numbers],
+        room: Room,
         span: &Span,
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,

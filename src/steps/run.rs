@@ -6,7 +6,7 @@ use super::Number;
 use super::several::Several;
 use super::single::{self, alone};
 use crate::stencil::program::{Gait, Limits, Node, Numbers, Operation, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Places, Prepared, Source, Span, Target};
+use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
 use crate::watch::Watch;
 
 /// What a program gives in each step, one kind behind the other.
@@ -50,7 +50,7 @@ impl Run {
         if self.every > 0 {
             free = free.min(self.every - all % self.every);
         }
-        if shape.records > 0 { 0 } else { free }
+        free
     }
 
     /// The most states that are kept.
@@ -206,7 +206,7 @@ impl Step {
         let (mut states, mut done, mut at_once, mut ended) = (states, 0, 0, false);
         while done < run.steps && !ended {
             watch.check()?;
-            let took = self.take_several(engine, (run, done), &mut states, &mut buffers, watch)?;
+            let took = self.take_several(engine, (run, done), (&mut states, &mut records), &mut buffers, watch)?;
             if took > 0 {
                 (done, at_once) = (done + took, at_once + took);
                 if run.every > 0 && (run.before + done).is_multiple_of(run.every) {
@@ -263,23 +263,30 @@ impl Step {
         &mut self,
         engine: &(dyn Engine + 'static),
         (run, done): (&Run, usize),
-        states: &mut Vec<Numbers>,
+        (states, records): (&mut Vec<Numbers>, &mut Collections),
         buffers: &mut Buffers,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        let span = Span { first: done, most: run.free(done, self.shape), gait: run.gait };
+        let mut span = Span { first: done, most: run.free(done, self.shape), gait: run.gait };
         if span.most == 0 || span.gait == Some(Gait::NONE) {
             return Ok(0);
         }
         let several = match self.several.take() {
             Some(several) => several,
-            None => Several::new(engine, &self.program, &self.known, &self.outputs[..self.shape.states])?,
+            None => {
+                let (states, rest) = self.outputs.split_at(self.shape.states);
+                Several::new(engine, &self.program, &self.known, (states, &rest[..self.shape.records]))?
+            }
         };
         let Some(mut several) = several else {
             self.several = Some(None);
             return Ok(0);
         };
         let mark = watch.mark();
+        if !records.arrays.is_empty() {
+            span.most = span.most.min(MOST_RECORDED);
+            records.reserve(engine, span.most, watch)?;
+        }
         let mut outputs = Vec::with_capacity(states.len());
         for state in &*states {
             outputs.push(buffers.room(engine, state.is_single(), state.len())?);
@@ -291,9 +298,11 @@ impl Step {
             Ok(())
         };
         let numbers = run.values.as_ref().map(|(all, _)| all);
-        let took = several.run((states, numbers), &mut outputs, &span, &mut one, watch);
+        let room = Room { outputs: &mut outputs, records: &mut records.arrays, recorded: records.count };
+        let took = several.run((states, numbers), room, &span, &mut one, watch);
         self.several = Some(Some(several));
         let took = took?;
+        records.count += took;
         if took > 0 {
             std::mem::swap(states, &mut outputs);
         }
@@ -401,6 +410,9 @@ struct Collections {
     most: usize,
 }
 
+/// The most steps whose records are stored by one launch: there is room for them ahead of it.
+const MOST_RECORDED: usize = 32;
+
 /// Elements to make room for at first, if their final number is unknown.
 const AT_FIRST: usize = 1 << 16;
 
@@ -415,18 +427,24 @@ impl Collections {
 
     /// Keeps one more result of each.
     fn put(&mut self, engine: &(dyn Engine + 'static), results: &[Numbers], watch: &Watch) -> Result<(), Error> {
-        if self.count == self.room {
-            self.room = self.most.min(self.room.saturating_mul(2));
+        self.reserve(engine, 1, watch)?;
+        for ((all, len), result) in self.arrays.iter_mut().zip(results) {
+            put(engine, result, (self.count * *len, *len), all, watch)?;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Makes room for so many more results of each.
+    fn reserve(&mut self, engine: &(dyn Engine + 'static), more: usize, watch: &Watch) -> Result<(), Error> {
+        if self.count + more > self.room {
+            self.room = self.most.min(self.room.saturating_mul(2).max(self.count + more));
             for (all, len) in &mut self.arrays {
                 let mut larger = room_for(engine, all.is_single(), *len, self.room)?;
                 put(engine, all, (0, all.len()), &mut larger, watch)?;
                 *all = larger;
             }
         }
-        for ((all, len), result) in self.arrays.iter_mut().zip(results) {
-            put(engine, result, (self.count * *len, *len), all, watch)?;
-        }
-        self.count += 1;
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Several steps at once, by an engine that can.
 
-use crate::stencil::program::{Feed, Kernel, Numbers, Program, Recurrence, Value};
-use crate::stencil::{Advance, Engine, Error, Span};
+use crate::stencil::program::{Feed, Kernel, Numbers, Operation, Program, Recorded, Recurrence, Value};
+use crate::stencil::{Advance, Engine, Error, Places, Room, Span};
 use crate::watch::Watch;
 
 /// Several steps at once, and the sources of their inputs.
@@ -21,16 +21,22 @@ enum Origin {
 }
 
 impl Several {
-    /// Those of a step that is one kernel whose results are its states, where the engine can.
+    /// Those of a step that is one kernel whose results are its states, and of which elements of known places are kept,
+    /// where the engine can.
     pub(super) fn new(
         engine: &(dyn Engine + 'static),
         program: &Program,
         known: &[Option<Numbers>],
-        states: &[Value],
+        (states, records): (&[Value], &[Value]),
     ) -> Result<Option<Several>, Error> {
         let Some(limits) = engine.limits() else { return Ok(None) };
         let arguments: Vec<usize> = (0..known.len()).filter(|&input| known[input].is_none()).collect();
-        let Some(kernel) = Kernel::whole(program, states, limits) else { return Ok(None) };
+        let Some(picked) = records.iter().map(|value| picked(program, *value)).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        let (of, places): (Vec<_>, Vec<_>) = picked.into_iter().unzip();
+        let Some((kernel, parts)) = Kernel::whole(program, (states, &of), limits) else { return Ok(None) };
+        let records = parts.into_iter().zip(places).map(|(part, places)| Recorded { part, places }).collect();
         let numbers = arguments.len().saturating_sub(states.len());
         let (mut sources, mut feeds) = (Vec::new(), Vec::new());
         for &value in &kernel.inputs {
@@ -54,7 +60,7 @@ impl Several {
             sources.push(source);
             feeds.push(feed);
         }
-        let advance = engine.prepare_steps(&Recurrence { kernel, feeds, numbers })?;
+        let advance = engine.prepare_steps(&Recurrence { kernel, feeds, numbers, records })?;
         Ok(advance.map(|advance| Several { sources, advance }))
     }
 
@@ -62,7 +68,7 @@ impl Several {
     pub(super) fn run(
         &mut self,
         (states, numbers): (&[Numbers], Option<&Numbers>),
-        outputs: &mut [Numbers],
+        room: Room,
         span: &Span,
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
@@ -77,6 +83,17 @@ impl Several {
                 Origin::Numbers => numbers.ok_or_else(missing)?,
             });
         }
-        advance.run(&inputs, outputs, span, one, watch)
+        advance.run(&inputs, room, span, one, watch)
     }
+}
+
+/// The array that a value is picked from, and the places, where these are known.
+fn picked(program: &Program, value: Value) -> Option<(Value, Vec<usize>)> {
+    let Operation::Pick(places, of) = &program.node(value).operation else { return None };
+    let places = match &**places {
+        Places::Section(section) => section.places().collect(),
+        Places::List(list) => list.iter().map(|&place| place as usize).collect(),
+        Places::Held(_) => return None,
+    };
+    Some((*of, places))
 }

@@ -79,6 +79,18 @@
 %!     check (@react, 7, x, y);
 %!     check (@life, 9, x > 0.5);
 %!     check (@shifted, 5, x);
+%!     check (@gradient_step, 3, 0 * x, y, y, sum (y(:) .^ 2));
+%!     for record = {@(u, v) v([9 3 9],:), @(u, v) u(end), @(u, v) u(:,2:4)}
+%!       [u, v, kept, info] = DeviceArray.iterate (@react, 11, x, y, "Record", record{1}, ...
+%!                                                 "Until", @(u, v) u(1) < -1, "Check", 4);
+%!       [p, q, pages] = deal (x, y, []);
+%!       for k = 1:11
+%!         [p, q] = react (p, q);
+%!         pages = [pages, record{1}(p, q)(:)];
+%!       endfor
+%!       assert (same_bits (u, p) && same_bits (v, q) && info.Steps == 11);
+%!       assert (same_bits (kept, pages), "%s by %s", func2str (record{1}), walk{1});
+%!     endfor
 %!   endfor
 %!   setenv ("STENCIL_WALK", "fast");
 %!   said = "";

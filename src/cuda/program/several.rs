@@ -14,7 +14,7 @@ use crate::cuda::driver::Driver;
 use crate::cuda::routes::array::address;
 use crate::cuda::runtime::clock;
 use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
-use crate::stencil::{Advance, Error, Span};
+use crate::stencil::{Advance, Array, Compute, Engine, Error, Room, Source, Span, Target};
 use crate::watch::Watch;
 
 /// The walks that are tried: levels, elements of a lane, and its lines.
@@ -56,6 +56,8 @@ pub(in crate::cuda) struct Steps<C> {
     ordinal: usize,
     what: Recurrence,
     gaits: &'static [[usize; 3]],
+    /// The tables of what is kept of each step.
+    tables: Vec<Numbers>,
     /// The kernels that were written.
     written: Vec<([usize; 3], Option<walk::Written>)>,
     trial: Arc<Mutex<Trial>>,
@@ -66,16 +68,33 @@ pub(in crate::cuda) struct Steps<C> {
 struct Arrays<'a> {
     inputs: &'a [&'a Numbers],
     outputs: &'a [Numbers],
+    records: &'a [(Numbers, usize)],
+    recorded: usize,
     /// The steps that were taken before.
     first: usize,
 }
 
-impl<C: Attempts> Steps<C> {
-    pub(in crate::cuda) fn new(engine: C, ordinal: usize, what: &Recurrence) -> Option<Steps<C>> {
+impl<C: Attempts + Engine> Steps<C> {
+    /// The steps of a recurrence, where warps can walk it.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub(in crate::cuda) fn new(engine: C, ordinal: usize, what: &Recurrence) -> Result<Option<Steps<C>>, Error> {
         static TRIALS: Mutex<Trials> = Mutex::new(Vec::new());
-        let is_of_volumes = Walkable::new(what)?.is_of_volumes();
+        let Some(is_of_volumes) = Walkable::new(what).map(|walkable| walkable.is_of_volumes()) else { return Ok(None) };
+        let mut tables = Vec::with_capacity(what.records.len());
+        for recorded in &what.records {
+            let table = walk::records::table(&recorded.places, what.kernel.domain[0], what.kernel.len());
+            // An array of eight bytes each, whatever they mean.
+            let words: Vec<f64> = table.into_iter().map(f64::from_bits).collect();
+            let mut array: Array<f64> = Compute::<f64>::array(&engine, words.len())?;
+            engine.copy(Source::Host(&words), Target::Array(&mut array), &Watch::new())?;
+            tables.push(Numbers::from(array));
+        }
         let gaits = if is_of_volumes { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
-        let key = (ordinal, format!("{what:?}"));
+        // Which places are kept makes no difference.
+        let records: Vec<_> = what.records.iter().map(|recorded| (recorded.part, recorded.places.len())).collect();
+        let key = (ordinal, format!("{:?} {:?} {} {records:?}", what.kernel, what.feeds, what.numbers));
         let mut trials = lock(&TRIALS);
         let known = trials.iter().rposition(|(known, _)| *known == key);
         let known = known.map_or_else(|| (key, Arc::default()), |at| trials.remove(at));
@@ -85,7 +104,7 @@ impl<C: Attempts> Steps<C> {
         }
         trials.push(known);
         drop(trials);
-        Some(Steps { engine, ordinal, what: what.clone(), gaits, written: Vec::new(), trial })
+        Ok(Some(Steps { engine, ordinal, what: what.clone(), gaits, tables, written: Vec::new(), trial }))
     }
 
     /// The kernel of a gait, if there is one.
@@ -106,27 +125,31 @@ impl<C: Attempts> Steps<C> {
 
     /// Puts the steps of a launch on the queue. Returns false where there is no such kernel.
     fn launch(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<bool, Error> {
-        let Arrays { inputs, outputs, first } = arrays;
-        let Steps { engine, what, written, .. } = self;
+        let Arrays { inputs, outputs, records, recorded, first } = arrays;
+        let Steps { engine, what, tables, written, .. } = self;
         let Some(written) = kernel_of(written, what, gait) else { return Ok(false) };
         let Recurrence { feeds, numbers, .. } = &*what;
         let blocks = written.set_length(gait.columns);
-        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(outputs).collect();
+        // With the elements beyond which a launch begins.
+        let beyond = |at: usize| match feeds.get(at) {
+            Some(Feed::Number(number)) => first * *numbers + number,
+            _ => 0,
+        };
+        let plain = inputs.iter().copied().chain(outputs).enumerate().map(|(at, array)| (array, beyond(at)));
+        let of_records = tables.iter().zip(records);
+        let of_records = of_records.flat_map(|(table, (all, own))| [(table, 0), (all, recorded * own)]);
+        let arrays: Vec<(&Numbers, usize)> = plain.chain(of_records).collect();
         engine.attempt_once(watch, &mut |device| {
             watch.check()?;
-            for (at, (array, entry)) in arrays.iter().zip(written.argument.chunks_exact_mut(8)).enumerate() {
+            for ((array, beyond), entry) in arrays.iter().zip(written.argument.chunks_exact_mut(8)) {
                 let (address, bytes) = match array {
                     Numbers::Double(array) => (address(array, &device.context)?, 8),
                     Numbers::Single(array) => (address(array, &device.context)?, 4),
                 };
-                let beyond = match feeds.get(at) {
-                    Some(Feed::Number(number)) => (first * *numbers + number) * bytes,
-                    _ => 0,
-                };
-                entry.copy_from_slice(&(address + beyond as u64).to_le_bytes());
+                entry.copy_from_slice(&(address + (beyond * bytes) as u64).to_le_bytes());
             }
             let function = device.generated.get(&written.text, emit::NAME)?;
-            let bytes = arrays.iter().map(|array| 8 * array.len()).sum();
+            let bytes = inputs.iter().copied().chain(outputs).map(|array| 8 * array.len()).sum();
             let shape = (blocks, walk::Written::THREADS);
             // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
             unsafe { put(device, ("steps", bytes), &function, shape, &written.argument) }
@@ -201,16 +224,17 @@ impl<C: Attempts> Steps<C> {
     }
 }
 
-impl<C: Attempts> Advance for Steps<C> {
+impl<C: Attempts + Engine> Advance for Steps<C> {
     fn run(
         &mut self,
         inputs: &[&Numbers],
-        outputs: &mut [Numbers],
+        room: Room,
         span: &Span,
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        let arrays = Arrays { inputs, outputs, first: span.first };
+        let Room { outputs, records, recorded } = room;
+        let arrays = Arrays { inputs, outputs, records, recorded, first: span.first };
         let gait = match span.gait {
             Some(gait) if gait.columns == 0 => Some(self.with_columns(gait, WARPS[0])),
             Some(gait) => Some(gait),

@@ -59,9 +59,9 @@ fn a_reaction_is_one_kernel_whatever_its_size() {
 fn a_walk_is_the_same_text_whatever_the_size() {
     let text_of = |size| {
         let (program, outputs) = reaction(size);
-        let kernel = Kernel::whole(&program, &outputs, super::LIMITS).expect("one kernel");
+        let (kernel, _) = Kernel::whole(&program, (&outputs, &[]), super::LIMITS).expect("one kernel");
         let feeds = kernel.inputs.iter().map(|value| Feed::Output(value.0)).collect();
-        let what = Recurrence { kernel, feeds, numbers: 0 };
+        let what = Recurrence { kernel, feeds, numbers: 0, records: Vec::new() };
         let walkable = Walkable::new(&what).expect("a walk");
         let gait = Gait { levels: 4, elements: 2, lines: 1, columns: 0 };
         assert!(walkable.can(gait));

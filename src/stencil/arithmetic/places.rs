@@ -118,6 +118,21 @@ impl Places {
     }
 }
 
+impl Section {
+    /// The places in their order, of a section that lies within an array.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        let all = self.size.iter().product();
+        (0..all).map(|mut number: usize| {
+            let along = self.size.iter().zip(self.steps).map(|(&extent, step)| {
+                let index = number % extent;
+                number /= extent;
+                index as isize * step
+            });
+            self.start.wrapping_add_signed(along.sum())
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -191,11 +191,17 @@ impl<'p> Cutter<'p> {
 }
 
 impl Kernel {
-    /// The one kernel that computes all of these results, whose filters may read what it computes; `None` where a program
-    /// is more than that. Results are as long as the kernel, or of one element; inputs may be among them.
-    pub fn whole(program: &Program, outputs: &[Value], limits: Limits) -> Option<Kernel> {
+    /// The one kernel that computes all of these results, whose filters may read what it computes, and the parts that give
+    /// others, as long as the kernel, which it does not store. `None` where a program is more than that. Results are as long
+    /// as the kernel, or of one element; inputs may be among them.
+    pub fn whole(
+        program: &Program,
+        (outputs, others): (&[Value], &[Value]),
+        limits: Limits,
+    ) -> Option<(Kernel, Vec<usize>)> {
         let mut cutter = Cutter::new(program, Limits { again: usize::MAX, numbers: 0, ..limits });
-        cutter.place_all(outputs);
+        let all = [outputs, others].concat();
+        cutter.place_all(&all);
         let in_group = |value: &Value| match cutter.made[value.0] {
             Made::Group(group) => Some(group),
             _ => None,
@@ -207,13 +213,17 @@ impl Kernel {
             Made::Memory(level) => level == 0 && [1, len].contains(&program.node(*value).len),
             Made::Anywhere(level) => level == 0,
         };
-        let needed = program.needed(outputs);
+        let needed = program.needed(&all);
         // Groups are begun where something does not fit into one that is there.
-        if !(outputs.iter().all(is_here) && (0..needed.len()).all(|at| !needed[at] || is_here(&Value(at)))) {
+        let are_here = outputs.iter().all(is_here) && (0..needed.len()).all(|at| !needed[at] || is_here(&Value(at)));
+        if !are_here || others.iter().any(|value| program.node(*value).len != len) {
             return None;
         }
         cutter.groups[group].outputs = outputs.to_vec();
-        Some(Builder::new(&cutter, group).kernel())
+        let mut builder = Builder::new(&cutter, group);
+        builder.fill();
+        let others = others.iter().map(|value| builder.part(*value, None)).collect();
+        Some((builder.kernel, others))
     }
 }
 
@@ -468,6 +478,11 @@ impl<'c, 'p> Builder<'c, 'p> {
     }
 
     fn kernel(mut self) -> Kernel {
+        self.fill();
+        self.kernel
+    }
+
+    fn fill(&mut self) {
         for &value in &self.cutter.groups[self.group].outputs {
             let part = self.part(value, None);
             self.kernel.outputs.push((value, part));
@@ -480,7 +495,6 @@ impl<'c, 'p> Builder<'c, 'p> {
             let of = [first, second.map_or(first, |second| self.part(second, None))];
             self.kernel.numbers.push(Reduced { value, op, of });
         }
-        self.kernel
     }
 
     fn push(&mut self, step: Step, single: bool) -> usize {

@@ -136,6 +136,15 @@ impl Gait {
     pub const NONE: Gait = Gait { levels: 0, elements: 1, lines: 1, columns: 0 };
 }
 
+/// Elements that are kept of each step.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The part that gives them.
+    pub part: usize,
+    /// Their places in the domain.
+    pub places: Vec<usize>,
+}
+
 /// A kernel that is run step after step.
 #[derive(Debug, Clone)]
 pub struct Recurrence {
@@ -145,6 +154,8 @@ pub struct Recurrence {
     pub feeds: Vec<Feed>,
     /// The numbers that each step has.
     pub numbers: usize,
+    /// What is kept of each.
+    pub records: Vec<Recorded>,
 }
 
 impl Kernel {

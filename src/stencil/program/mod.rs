@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Shift, Stencil, Unary};
 pub use cut::{Limits, MOST_DIMS, Plan, Stage};
-pub use kernel::{Axis, Feed, Gait, Kernel, Part, Recurrence, Reduced, Step, View};
+pub use kernel::{Axis, Feed, Gait, Kernel, Part, Recorded, Recurrence, Reduced, Step, View};
 pub use reach::{Chain, Reach};
 
 /// Numbers of one of the classes that engines compute in.

@@ -36,16 +36,7 @@ fn places_in(places: &Places, elements: usize) -> Result<Vec<usize>, Error> {
     Ok(match places {
         Places::List(list) => list.iter().map(|&place| place as usize).collect(),
         Places::Held(list) => numbers_in(list)?.iter().map(|&place| place as usize).collect(),
-        Places::Section(section) => (0..places.len())
-            .map(|mut number| {
-                let along = section.size.iter().zip(section.steps).map(|(&extent, step)| {
-                    let index = number % extent;
-                    number /= extent;
-                    index as isize * step
-                });
-                section.start.checked_add_signed(along.sum()).expect("it was checked to be a place")
-            })
-            .collect(),
+        Places::Section(section) => section.places().collect(),
     })
 }
 

@@ -326,26 +326,28 @@ pub fn bits_of(engine: &AnyEngine, numbers: &Numbers) -> Result<Vec<u64>, String
     })
 }
 
-/// Steps of a program on an engine, from states and others that depend on a seed; and how many were taken at once.
+/// Steps of a program on an engine, from states and others that depend on a seed: the states, what was collected of the last
+/// `records` results in each step, and how many steps were taken at once.
 pub fn run(
     engine: &AnyEngine,
     make: &dyn Fn() -> (Program, Vec<Value>),
     inputs: &[(bool, usize)],
-    (seed, steps, gait): (u64, usize, Option<Gait>),
+    (seed, steps, gait, records): (u64, usize, Option<Gait>, usize),
 ) -> Result<(Vec<Vec<u64>>, usize), String> {
     let told = |error: stencil_mex::stencil::Error| error.to_string();
     let (program, outputs) = make();
     let inputs = inputs.iter().zip(seed..).map(|(&(single, len), seed)| numbers(engine, single, len, seed));
     let mut inputs = inputs.collect::<Result<Vec<_>, _>>()?;
-    let states = inputs.drain(..outputs.len()).collect();
+    let count = outputs.len() - records;
+    let states = inputs.drain(..count).collect();
     // What is no state is an array from outside.
-    let known = (0..outputs.len()).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
-    let shape = Shape { states: outputs.len(), records: 0, until: false };
+    let known = (0..count).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
+    let shape = Shape { states: count, records, until: false };
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
     let run = Run { steps, before: 0, total: steps, every: 0, check: 1, values: None, gait };
     let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
-    let states = ran.states.iter().map(|result| bits_of(engine, result)).collect::<Result<_, _>>()?;
-    Ok((states, ran.at_once))
+    let results = ran.states.iter().chain(&ran.records).map(|result| bits_of(engine, result));
+    Ok((results.collect::<Result<_, _>>()?, ran.at_once))
 }
 
 /// An engine against the reference.
@@ -356,7 +358,7 @@ fn check(
     inputs: &[(bool, usize)],
     seed: u64,
 ) -> Outcome {
-    let of = (seed, 2, None);
+    let of = (seed, 2, None, 0);
     let (found, _) = run(engine, make, inputs, of).map_err(|error| format!("{what}: {error}"))?;
     let (right, _) = run(&Reference, make, inputs, of)?;
     alike(what, make, &found, &right)

@@ -1,7 +1,6 @@
 //! Columns in memory: where a lane's elements lie, loads and stores.
 
 use super::route::Route;
-use super::state::LANES;
 use crate::cuda::program::code::{Kind, Register};
 use crate::cuda::program::emitter::Emitter;
 use crate::cuda::program::shape::{At, Place};
@@ -213,13 +212,7 @@ impl Emitter<'_> {
         let column = self.column_at(level, lag);
         let view = View { start: 0, steps: self.kernel.steps() };
         let array = self.kernel.inputs.len() + output;
-        let [low, high] = [halos[0] / gait.elements, LANES - halos[1] / gait.elements];
-        let own = self.ahead(|emitter| {
-            let lane = emitter.code.recall("lane").expect("it was found at the beginning");
-            let low = emitter.code.by(Kind::Predicate, "setp.ge.s32", &lane, low);
-            let high = emitter.code.by(Kind::Predicate, "setp.lt.s32", &lane, high);
-            emitter.code.of(Kind::Predicate, "and.pred", &[&low, &high])
-        });
+        let own = self.own_lanes(halos);
         let own = match when {
             Some(when) => self.code.of(Kind::Predicate, "and.pred", &[&own, when]),
             None => own,

@@ -40,6 +40,7 @@ impl Emitter<'_> {
         }
         for level in 0..self.walk().gait.levels {
             self.level(level);
+            self.record_level(level, halos);
         }
         self.store_columns(halos);
         if walks {

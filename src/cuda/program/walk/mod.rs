@@ -12,6 +12,7 @@
 mod chains;
 mod columns;
 mod levels;
+pub(in crate::cuda::program) mod records;
 mod route;
 pub(in crate::cuda::program) mod state;
 
@@ -95,6 +96,10 @@ impl<'k> Walkable<'k> {
     /// The kernel of a gait that is [possible](Walkable::can). `None` where it would need too many registers.
     pub(super) fn write(&self, gait: Gait) -> Option<Written> {
         let mut emitter = Emitter::new(&self.what.kernel);
+        // A table and an array for each.
+        for _ in 0..2 * self.what.records.len() {
+            emitter.argument.long(0);
+        }
         let domain = &self.what.kernel.domain;
         let halos = self.halos(gait);
         let inner = LANES * gait.elements - halos[0] - halos[1];
@@ -234,6 +239,7 @@ impl Emitter<'_> {
             let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
             meets = self.code.of(Kind::Predicate, "or.pred", &[&meets, &beyond]);
             self.code.remember("own".into(), &own);
+            self.code.remember("last".into(), &last);
             self.code.remember("stop".into(), &stop);
         }
         let column = self.code.register(Kind::Word);

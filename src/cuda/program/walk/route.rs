@@ -126,7 +126,8 @@ impl Route {
             }
             (route.lags[at], backs[at], rows[at], route.lines_of[at]) = (lag, back, own, lines);
         }
-        let outputs = || kernel.outputs.iter().map(|&(_, part)| part);
+        let recorded = || what.records.iter().map(|recorded| recorded.part);
+        let outputs = || kernel.outputs.iter().map(|&(_, part)| part).chain(recorded());
         route.lag = outputs().map(|part| route.lags[part]).max()?;
         route.back = outputs().map(|part| backs[part]).max()?;
         let farthest = |of: &[[usize; 2]]| [0, 1].map(|side| outputs().map(|part| of[part][side]).max().unwrap_or(0));
