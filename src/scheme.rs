@@ -195,15 +195,7 @@ where
         let given = [Some(from), older, added].into_iter().flatten();
         let loaded = given.map(|given| Ok(T::numbers(Arc::new(stage.loaded(given, watch)?))));
         let mut states = loaded.collect::<Result<Vec<_>, Error>>()?;
-        let run = Run {
-            steps: self.every,
-            before: 0,
-            total: self.every,
-            every: 0,
-            check: 1,
-            values: None,
-            gait: Some(Gait::NONE),
-        };
+        let run = Run { gait: Some(Gait::NONE), ..Run::of(self.every) };
         for state in 0..self.states {
             states = step.run(stage.engine, states, &run, watch)?.states;
             stage.store(Source::Array(array_of(&states[0])?), &mut to, state, watch)?;

@@ -14,7 +14,8 @@ use super::runtime::device::{self, Device};
 use crate::host;
 use crate::stencil::program::{Kernel as StepKernel, Limits, Recurrence};
 use crate::stencil::{
-    Advance, Array, Compute, Convolution, Derivative, Engine, Error, Handle, Prepared, Real, Source, Stencil, Target,
+    Advance, Array, Chain, Compute, Convolution, Derivative, Engine, Error, Handle, Noted, Prepared, Real, Source, Stencil,
+    Target,
 };
 use crate::watch::Watch;
 
@@ -158,6 +159,14 @@ impl Engine for Cuda {
 
     fn prepare(&self, kernel: &StepKernel) -> Result<Box<dyn Prepared>, Error> {
         program::prepare(*self, kernel)
+    }
+
+    fn has_chains(&self) -> bool {
+        true
+    }
+
+    fn chain(&self, noted: Vec<Noted>) -> Result<Box<dyn Chain>, Error> {
+        program::chain(*self, noted)
     }
 
     fn prepare_steps(&self, what: &Recurrence) -> Result<Option<Box<dyn Advance>>, Error> {

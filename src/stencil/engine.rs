@@ -10,6 +10,8 @@
 //! - An engine may return from work on its own arrays while that is still queued; results in the host's memory are there
 //!   when it returns.
 
+use std::any::Any;
+
 use super::program::{Gait, Kernel, Limits, Numbers, Recurrence};
 use super::{
     Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Results, Samples, Source, Stencil, Target,
@@ -62,6 +64,19 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
         Ok(None)
     }
 
+    /// Whether [`Engine::chain`] runs kernels in less time than one after the other.
+    fn has_chains(&self) -> bool {
+        false
+    }
+
+    /// Kernels that were [noted](Prepared::note), to be run in this order, over and over.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] where this engine [has none](Engine::has_chains).
+    fn chain(&self, _noted: Vec<Noted>) -> Result<Box<dyn Chain>, Error> {
+        Err(Error::Internal(format!("The engine {} has no chains of kernels.", self.name())))
+    }
+
     /// Whether many sweeps that are more than filters take less time as steps of a program than one thing after the other.
     fn sweeps_in_kernels(&self) -> bool {
         false
@@ -101,6 +116,27 @@ pub trait Prepared: Send {
     /// # Errors
     /// Those of [`Arithmetic`].
     fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error>;
+
+    /// Puts a run off, for [`Engine::chain`].
+    ///
+    /// # Errors
+    /// [`Error::Internal`] where the engine has no chains.
+    fn note(&mut self, _inputs: &[&Numbers], _outputs: &mut [Numbers]) -> Result<Noted, Error> {
+        Err(Error::Internal("A kernel that cannot be put off.".into()))
+    }
+}
+
+/// The run of a kernel that was put off, as its engine knows it.
+pub type Noted = Box<dyn Any + Send>;
+
+/// Kernels that an engine is ready to run in their order, over and over.
+pub trait Chain: Send {
+    /// Runs all of them. The arrays are those that they were noted with, which the caller holds. May return before the
+    /// work is over.
+    ///
+    /// # Errors
+    /// Those of [`Arithmetic`].
+    fn run(&mut self, watch: &Watch) -> Result<(), Error>;
 }
 
 /// Steps that are to be taken.

@@ -31,7 +31,7 @@ pub use array::{Array, Handle, Held, Source, Target};
 pub use boundary::{Boundary, Ends, Sides};
 pub use convolution::{Convolution, Filter, FilterError, MAX_ENTRIES};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
-pub use engine::{Advance, Compute, Engine, Prepared, Room, Span};
+pub use engine::{Advance, Chain, Compute, Engine, Noted, Prepared, Room, Span};
 pub use error::Error;
 pub use lines::Lines;
 pub use real::Real;

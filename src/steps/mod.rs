@@ -8,6 +8,8 @@
 //! A [`Step`] runs a program: its kernels where the engine has such, and everything else by the engine's own methods, with
 //! the same bits.
 
+mod batches;
+mod collections;
 mod record;
 mod recording;
 mod run;

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::Number;
 use super::several::Several;
-use super::single::{self, alone};
+use super::batches::Batches;
+use super::collections::{Collections, MOST_RECORDED};
+use super::single;
 use crate::stencil::program::{Gait, Limits, Node, Numbers, Operation, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
+use crate::stencil::{Array, Engine, Error, Noted, Places, Prepared, Room, Source, Span, Target};
 use crate::watch::Watch;
 
 /// What a program gives in each step, one kind behind the other.
@@ -40,6 +42,11 @@ pub struct Run {
 }
 
 impl Run {
+    /// So many steps, without a question, by the engine's choice.
+    pub fn of(steps: usize) -> Run {
+        Run { steps, before: 0, total: steps, every: 0, check: 1, values: None, gait: None }
+    }
+
     /// The most steps from `done` on before something is asked of one. The number that ends a run is the last step's own.
     fn free(&self, done: usize, shape: Shape) -> usize {
         let all = self.before + done;
@@ -107,9 +114,11 @@ enum Ready {
 }
 
 /// What is computed in a step, and arrays that nobody needs any more.
-struct Buffers {
+pub(super) struct Buffers {
     results: Vec<Option<Numbers>>,
-    spare: Vec<Numbers>,
+    pub(super) spare: Vec<Numbers>,
+    /// Kernels that are put off, while they are.
+    pub(super) noted: Option<Vec<Noted>>,
 }
 
 impl Step {
@@ -158,6 +167,11 @@ impl Step {
         Ok(Step { program, known, outputs, shape, stages, over, several: None })
     }
 
+    /// The number of its states.
+    pub(super) fn states(&self) -> usize {
+        self.shape.states
+    }
+
     /// How many kernels and single operations a step is.
     pub fn stages(&self) -> usize {
         self.stages.len()
@@ -196,7 +210,7 @@ impl Step {
     ) -> Result<Ran, Error> {
         self.check(&states, run)?;
         let nodes = self.program.nodes().len();
-        let mut buffers = Buffers { results: vec![None; nodes], spare: Vec::new() };
+        let mut buffers = Buffers { results: vec![None; nodes], spare: Vec::new(), noted: None };
         let until = self.shape.until;
         let of = |outputs: &[Value]| outputs.iter().map(|value| self.program.node(*value)).collect::<Vec<_>>();
         let kept = if run.every > 0 { of(&self.outputs[..self.shape.states]) } else { Vec::new() };
@@ -204,9 +218,14 @@ impl Step {
         let of_records = of(&self.outputs[self.shape.states..][..self.shape.records]);
         let mut records = Collections::new(engine, &of_records, (run.steps, until))?;
         let (mut states, mut done, mut at_once, mut ended) = (states, 0, 0, false);
+        let mut batches = Batches::new(self.can_be_noted(engine, run));
         while done < run.steps && !ended {
             watch.check()?;
-            let took = self.take_several(engine, (run, done), (&mut states, &mut records), &mut buffers, watch)?;
+            let free = run.free(done, self.shape);
+            let took = match self.take_several(engine, (run, done), (&mut states, &mut records), &mut buffers, watch)? {
+                0 => batches.take(engine, (self, free), &mut states, &mut buffers, watch)?,
+                took => took,
+            };
             if took > 0 {
                 (done, at_once) = (done + took, at_once + took);
                 if run.every > 0 && (run.before + done).is_multiple_of(run.every) {
@@ -239,8 +258,15 @@ impl Step {
         Ok(Ran { states, kept, pages, records, steps: done, at_once, ended })
     }
 
+    /// Returns true where steps are kernels alone, which the engine can put off, and have nothing of their own.
+    fn can_be_noted(&self, engine: &(dyn Engine + 'static), run: &Run) -> bool {
+        let are_kernels = self.stages.iter().all(|stage| matches!(stage, Ready::Kernel { .. }));
+        let has_own = run.values.is_some() || self.shape.records > 0;
+        engine.has_chains() && run.gait != Some(Gait::NONE) && are_kernels && !has_own
+    }
+
     /// One step: all that it gives.
-    fn take_one(
+    pub(super) fn take_one(
         &mut self,
         engine: &(dyn Engine + 'static),
         arguments: impl Iterator<Item = Numbers>,
@@ -353,7 +379,7 @@ fn held_places(engine: &(dyn Engine + 'static), node: &Node) -> Result<Option<Pl
 }
 
 /// An array of unknown numbers.
-fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
+pub(super) fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
     fn new<T: Number>(engine: &(dyn Engine + 'static), len: usize) -> Result<Numbers, Error> {
         let array: Array<T> = T::compute(engine).array(len)?;
         Ok(T::numbers(Arc::new(array)))
@@ -400,99 +426,6 @@ fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, steps: usize, watc
     if value.is_nan() { Err(Error::Until(steps)) } else { Ok(value != 0.0) }
 }
 
-/// Results that are collected, one behind the other.
-struct Collections {
-    /// With the length of one result each.
-    arrays: Vec<(Numbers, usize)>,
-    /// Results of each: present, with room, and expected at the most.
-    count: usize,
-    room: usize,
-    most: usize,
-}
-
-/// The most steps whose records are stored by one launch: there is room for them ahead of it.
-const MOST_RECORDED: usize = 32;
-
-/// Elements to make room for at first, if their final number is unknown.
-const AT_FIRST: usize = 1 << 16;
-
-impl Collections {
-    /// Room for results of these nodes: for so many at the most, of which `fewer` may come. Then there is more as they do.
-    fn new(engine: &(dyn Engine + 'static), of: &[&Node], (most, fewer): (usize, bool)) -> Result<Collections, Error> {
-        let longest = of.iter().map(|node| node.len).max().unwrap_or(0);
-        let first = if fewer { most.min((AT_FIRST / longest.max(1)).max(1)) } else { most };
-        let arrays = of.iter().map(|node| Ok((room_for(engine, node.single, node.len, first)?, node.len)));
-        Ok(Collections { arrays: arrays.collect::<Result<_, Error>>()?, count: 0, room: first, most })
-    }
-
-    /// Keeps one more result of each.
-    fn put(&mut self, engine: &(dyn Engine + 'static), results: &[Numbers], watch: &Watch) -> Result<(), Error> {
-        self.reserve(engine, 1, watch)?;
-        for ((all, len), result) in self.arrays.iter_mut().zip(results) {
-            put(engine, result, (self.count * *len, *len), all, watch)?;
-        }
-        self.count += 1;
-        Ok(())
-    }
-
-    /// Makes room for so many more results of each.
-    fn reserve(&mut self, engine: &(dyn Engine + 'static), more: usize, watch: &Watch) -> Result<(), Error> {
-        if self.count + more > self.room {
-            self.room = self.most.min(self.room.saturating_mul(2).max(self.count + more));
-            for (all, len) in &mut self.arrays {
-                let mut larger = room_for(engine, all.is_single(), *len, self.room)?;
-                put(engine, all, (0, all.len()), &mut larger, watch)?;
-                *all = larger;
-            }
-        }
-        Ok(())
-    }
-
-    /// All that have come.
-    fn all(self, engine: &(dyn Engine + 'static), watch: &Watch) -> Result<Vec<Numbers>, Error> {
-        fn first<T: Number>(
-            engine: &(dyn Engine + 'static),
-            all: &Array<T>,
-            len: usize,
-            watch: &Watch,
-        ) -> Result<Numbers, Error> {
-            let mut some: Array<T> = T::compute(engine).array(len)?;
-            T::arithmetic(engine).pick(all, &Places::run(0, len), Target::Array(&mut some), watch)?;
-            Ok(T::numbers(Arc::new(some)))
-        }
-        let (count, is_full) = (self.count, self.count == self.room);
-        let arrays = self.arrays.into_iter().map(|(all, len)| match &all {
-            _ if is_full => Ok(all),
-            _ if count * len == 0 => room(engine, all.is_single(), 0),
-            Numbers::Double(all) => first(engine, all, count * len, watch),
-            Numbers::Single(all) => first(engine, all, count * len, watch),
-        });
-        arrays.collect()
-    }
-}
-
-/// Room for `count` arrays of `len` elements, one behind the other.
-fn room_for(engine: &(dyn Engine + 'static), single: bool, len: usize, count: usize) -> Result<Numbers, Error> {
-    let too_large = || Error::OutOfMemory("What is collected has more elements than can be counted.".into());
-    room(engine, single, len.checked_mul(count).ok_or_else(too_large)?)
-}
-
-/// Writes an array, `len` elements, to another one from a place on.
-fn put(
-    engine: &(dyn Engine + 'static),
-    from: &Numbers,
-    (start, len): (usize, usize),
-    to: &mut Numbers,
-    watch: &Watch,
-) -> Result<(), Error> {
-    let places = Places::run(start, len);
-    match from {
-        _ if len == 0 => Ok(()),
-        Numbers::Double(from) => f64::arithmetic(engine).put(Source::Array(from), &places, alone::<f64>(to)?, watch),
-        Numbers::Single(from) => f32::arithmetic(engine).put(Source::Array(from), &places, alone::<f32>(to)?, watch),
-    }
-}
-
 impl Buffers {
     /// An array that nobody else has.
     fn room(&mut self, engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
@@ -513,7 +446,7 @@ impl Buffers {
     }
 
     /// An array that is not needed here any more. If nobody else has it, it is written to again.
-    fn give(&mut self, numbers: Numbers) {
+    pub(super) fn give(&mut self, numbers: Numbers) {
         self.spare.extend(Buffers::alone(&mut Some(numbers)));
     }
 
@@ -555,7 +488,10 @@ fn run_stage(
             let missing = || Error::Internal("A kernel without its input.".into());
             let of = |value: &Value| buffers.results[value.0].as_ref().ok_or_else(missing);
             let inputs = inputs.iter().map(of).collect::<Result<Vec<_>, _>>()?;
-            kernel.run(&inputs, &mut rooms, watch)?;
+            match &mut buffers.noted {
+                Some(noted) => noted.push(kernel.note(&inputs, &mut rooms)?),
+                None => kernel.run(&inputs, &mut rooms, watch)?,
+            }
             for (value, room) in outputs.iter().zip(rooms) {
                 buffers.results[value.0] = Some(room);
             }

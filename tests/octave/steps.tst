@@ -92,6 +92,9 @@
 %!       assert (same_bits (kept, pages), "%s by %s", func2str (record{1}), walk{1});
 %!     endfor
 %!   endfor
+%!   ## So many that batches of them are replayed.
+%!   setenv ("STENCIL_WALK", "auto");
+%!   check (@gradient_step, 75, 0 * x, y, y, sum (y(:) .^ 2));
 %!   setenv ("STENCIL_WALK", "fast");
 %!   said = "";
 %!   try

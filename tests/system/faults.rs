@@ -48,7 +48,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 28] = [
+const SCENARIOS: [Scenario; 29] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -70,6 +70,7 @@ const SCENARIOS: [Scenario; 28] = [
     Scenario { name: "first_steps", prepare: nothing, run: steps_of_a_program, next: steps_of_a_program },
     Scenario { name: "steps_at_once", prepare: nothing, run: steps_at_once, next: steps_at_once },
     Scenario { name: "steps", prepare: warm_steps, run: steps_of_a_program, next: steps_of_a_program },
+    Scenario { name: "batches", prepare: warm_batches, run: batches_of_steps, next: batches_of_steps },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
     Scenario { name: "parts", prepare: nothing, run: parts, next: parts },
@@ -96,6 +97,10 @@ fn warm_levels() {
 
 fn warm_steps() {
     steps_of_a_program().expect("no fault is due");
+}
+
+fn warm_batches() {
+    batches_of_steps().expect("no fault is due");
 }
 
 fn warm_parts() {
@@ -291,12 +296,22 @@ fn steps_at_once() -> Result<(), Error> {
     let size = [40, 20, 1];
     let (program, filtered) = filtering(size);
     let gait = Gait { levels: 3, elements: 2, lines: 1, columns: 7 };
-    let run = Run { steps: 8, before: 0, total: 8, every: 0, check: 1, values: None, gait: Some(gait) };
+    let run = Run { gait: Some(gait), ..Run::of(8) };
     steps_of("steps at once", program, vec![filtered], (size.iter().product(), 0), &run)
 }
 
 /// Steps of a solver: a kernel that is written at run time, a reduction, and a kernel that uses it; states on the way.
 fn steps_of_a_program() -> Result<(), Error> {
+    // The records are kept one by one.
+    scaled_steps("steps of a program", 1, Run { every: 2, ..Run::of(4) })
+}
+
+/// So many steps that the last ones are replayed.
+fn batches_of_steps() -> Result<(), Error> {
+    scaled_steps("batches of steps", 0, Run::of(67))
+}
+
+fn scaled_steps(what: &str, records: usize, run: Run) -> Result<(), Error> {
     let size = [30, 20, 1];
     let len = size.iter().product();
     let (mut program, filtered) = filtering(size);
@@ -305,8 +320,8 @@ fn steps_of_a_program() -> Result<(), Error> {
     let largest = append(Operation::Reduce(Reduction::LargestMagnitude, root, None, [1, len, 1]), 1);
     let expansion = Expansion::new([&[len], &[1]]).expect("one goes with all");
     let scaled = append(Operation::Pair(Binary::Divide, [Term::Value(root), Term::Value(largest)], expansion), len);
-    let run = Run { steps: 4, before: 0, total: 4, every: 2, check: 1, values: None, gait: None };
-    steps_of("steps of a program", program, vec![scaled, largest], (len, 1), &run)
+    let outputs = [vec![scaled], vec![largest; records]].concat();
+    steps_of(what, program, outputs, (len, records), &run)
 }
 
 /// A run of a step with one state of so many elements, and so many records.

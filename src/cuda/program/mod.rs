@@ -1,5 +1,6 @@
 //! Kernels of programs: PTX that is written when a program is prepared, and loaded by the driver.
 
+mod chain;
 mod chunks;
 mod code;
 mod emit;
@@ -21,8 +22,9 @@ use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
 use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
-use crate::stencil::{Array, Compute, Engine, Error, Prepared};
+use crate::stencil::{Array, Compute, Engine, Error, Noted, Prepared};
 use crate::watch::Watch;
+pub(super) use chain::chain;
 use emit::Written;
 pub(super) use several::Steps;
 
@@ -80,10 +82,26 @@ pub(super) fn prepare<C: Attempts + Engine + 'static>(engine: C, kernel: &Kernel
     Ok(Box::new(Ready { engine, written, loaded, scratch, bytes }))
 }
 
-impl<C: Attempts> Prepared for Ready<C> {
-    fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error> {
-        let Ready { engine, written, loaded, scratch, bytes } = self;
-        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(&*outputs).chain(scratch.as_ref()).collect();
+/// A kernel that can be launched: its arrays are where its argument says.
+struct Launch {
+    context: Arc<Context>,
+    function: Function,
+    shape: Shape,
+    argument: Vec<u8>,
+    /// The bytes that it reads and writes.
+    bytes: usize,
+}
+
+impl<C: Attempts> Ready<C> {
+    /// Has `work` done with the kernel on the device, whose argument has the addresses of these arrays.
+    fn with(
+        &mut self,
+        (inputs, outputs): (&[&Numbers], &[Numbers]),
+        watch: &Watch,
+        work: &mut dyn FnMut(&mut Device, &Function, &Written) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Ready { engine, written, loaded, scratch, .. } = self;
+        let arrays: Vec<&Numbers> = inputs.iter().copied().chain(outputs).chain(scratch.as_ref()).collect();
         engine.attempt_once(watch, &mut |device| {
             watch.check()?;
             let known = loaded.as_ref().filter(|(context, _)| Arc::ptr_eq(context, &device.context));
@@ -102,9 +120,30 @@ impl<C: Attempts> Prepared for Ready<C> {
                 };
                 entry.copy_from_slice(&address.to_le_bytes());
             }
-            // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
-            unsafe { put(device, ("a step", *bytes), &function, (written.blocks, written.threads), &written.argument) }
+            work(device, &function, written)
         })
+    }
+}
+
+impl<C: Attempts> Prepared for Ready<C> {
+    fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error> {
+        let bytes = self.bytes;
+        self.with((inputs, outputs), watch, &mut |device, function, written| {
+            // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
+            unsafe { put(device, ("a step", bytes), function, (written.blocks, written.threads), &written.argument) }
+        })
+    }
+
+    fn note(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers]) -> Result<Noted, Error> {
+        let bytes = self.bytes;
+        let mut noted: Option<Noted> = None;
+        self.with((inputs, outputs), &Watch::new(), &mut |device, function, written| {
+            let shape = Shape::new([written.blocks, 1], written.threads, 0)?;
+            let (context, function) = (device.context.clone(), function.clone());
+            noted = Some(Box::new(Launch { context, function, shape, argument: written.argument.clone(), bytes }));
+            Ok(())
+        })?;
+        noted.ok_or_else(|| Error::Internal("A kernel that was not noted.".into()))
     }
 }
 

@@ -344,7 +344,7 @@ pub fn run(
     let known = (0..count).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
     let shape = Shape { states: count, records, until: false };
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
-    let run = Run { steps, before: 0, total: steps, every: 0, check: 1, values: None, gait };
+    let run = Run { gait, ..Run::of(steps) };
     let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
     let results = ran.states.iter().chain(&ran.records).map(|result| bits_of(engine, result));
     Ok((results.collect::<Result<_, _>>()?, ran.at_once))
@@ -544,7 +544,7 @@ fn smoothing<T: Real>(dims: [usize; 3], size: [usize; 3], entries: [T; 3]) -> Co
 }
 
 /// A filter's results, a reduction of these, and the largest of them.
-fn numbers_of(op: Reduction, dims: [usize; 3], (single, is_tame): (bool, bool)) -> (Program, Vec<Value>) {
+pub fn numbers_of(op: Reduction, dims: [usize; 3], (single, is_tame): (bool, bool)) -> (Program, Vec<Value>) {
     let len = dims.iter().product();
     let plain = Expansion::new([&[len], &[len]]).expect("they are alike");
     let mut program = Program::new();

@@ -11,12 +11,16 @@ use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, is_slow};
-use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, of_class, open_ends, run};
+use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, numbers_of, of_class, open_ends, run};
 use crate::common::ends::AnyEngine;
 use crate::common::selection;
 
-pub const TABLE: [Case; 3] =
-    [("random_walks", random_walks), ("walks_that_are_asked", walks_that_are_asked), ("walks_by_choice", by_choice)];
+pub const TABLE: [Case; 4] = [
+    ("random_walks", random_walks),
+    ("walks_that_are_asked", walks_that_are_asked),
+    ("walks_by_choice", by_choice),
+    ("steps_in_batches", in_batches),
+];
 
 /// Lines, images, batches of both; shorter than a strip, and some strips.
 const DIMS: [[usize; 3]; 14] = [
@@ -277,14 +281,23 @@ fn heat(dims: [usize; 3], bound: f64) -> (Program, Vec<Value>) {
 type Came = (Vec<Vec<u64>>, Vec<Vec<u64>>, usize, bool, usize);
 
 fn heated(engine: &AnyEngine, dims: [usize; 3], bound: f64, run: &Run) -> Result<Came, String> {
-    let told = |error: stencil_mex::stencil::Error| error.to_string();
     let (program, outputs) = heat(dims, bound);
-    let state = numbers(engine, false, dims.iter().product(), 5)?;
     let values = numbers(engine, false, 2 * run.steps, 6)?;
-    let shape = Shape { states: 1, records: 0, until: true };
-    let mut step = Step::new(engine, program, vec![None; 3], outputs, shape).map_err(told)?;
-    let run = Run { values: Some((values, 2)), ..*run };
-    let ran = step.run(engine, vec![state], &run, &Watch::new()).map_err(told)?;
+    came(engine, (program, outputs, vec![(false, dims.iter().product())]), &Run { values: Some((values, 2)), ..*run })
+}
+
+/// Runs a step, of whose results the last one is a number that ends it.
+fn came(
+    engine: &AnyEngine,
+    (program, outputs, states): (Program, Vec<Value>, Vec<(bool, usize)>),
+    run: &Run,
+) -> Result<Came, String> {
+    let told = |error: stencil_mex::stencil::Error| error.to_string();
+    let shape = Shape { states: states.len(), records: 0, until: true };
+    let known = vec![None; program.inputs()];
+    let states = states.into_iter().map(|(single, len)| numbers(engine, single, len, 5)).collect::<Result<_, _>>()?;
+    let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
+    let ran = step.run(engine, states, run, &Watch::new()).map_err(told)?;
     let bits = |all: &[Numbers]| all.iter().map(|one| bits_of(engine, one)).collect::<Result<Vec<_>, _>>();
     Ok((bits(&ran.states)?, bits(&ran.kept)?, ran.steps, ran.ended, ran.at_once))
 }
@@ -325,6 +338,37 @@ fn by_choice(engine: &AnyEngine) -> Outcome {
         let found = heated(engine, dims, 1e300, &run)?;
         if (&found.0, found.2) != (&right.0, right.2) {
             return Err(format!("round {round}: other bits, of {} steps at once", found.4));
+        }
+    }
+    Ok(())
+}
+
+/// Steps that end in numbers, so many that a batch of them is replayed: without a question, and with pages and an end.
+fn in_batches(engine: &AnyEngine) -> Outcome {
+    for (single, dims) in [(false, [40, 11, 1]), (true, [1300, 1, 1])] {
+        let len = dims.iter().product();
+        for (number, (steps, every, check, bound)) in
+            [(200, 0, 1000, 2.0), (230, 75, 1000, 2.0), (300, 0, 70, 2.0), (300, 90, 110, 0.0), (40, 0, 1000, 2.0)]
+                .into_iter()
+                .enumerate()
+        {
+            let run = Run { steps, before: 0, total: steps, every, check, values: None, gait: None };
+            let made = || {
+                let (mut program, mut outputs) = numbers_of(Reduction::Sum, dims, (single, true));
+                let plain = Expansion::new([&[1], &[1]]).expect("they are alike");
+                let operation = Operation::Pair(Binary::Greater, [Term::Value(outputs[2]), Term::Number(bound)], plain);
+                outputs.push(program.append(Node { operation, single, len: 1 }));
+                (program, outputs, vec![(single, len), (single, 1), (single, 1)])
+            };
+            let what = format!("run {number}, single {single}");
+            let found = came(engine, made(), &run).map_err(|error| format!("{what}: {error}"))?;
+            let right = came(&Reference, made(), &run)?;
+            if (&found.0, &found.1, found.2, found.3) != (&right.0, &right.1, right.2, right.3) {
+                return Err(format!("{what}: {} steps for {}, or other bits", found.2, right.2));
+            }
+            if engine.name() == "cuda" && (found.4 > 0) != (steps > 100) {
+                return Err(format!("{what}: {} steps in batches", found.4));
+            }
         }
     }
     Ok(())

@@ -1,0 +1,104 @@
+//! Results of many steps, one behind the other.
+
+use std::sync::Arc;
+
+use super::Number;
+use super::run::room;
+use super::single::alone;
+use crate::stencil::program::{Node, Numbers};
+use crate::stencil::{Array, Engine, Error, Places, Source, Target};
+use crate::watch::Watch;
+
+/// Results that are collected, one behind the other.
+pub(super) struct Collections {
+    /// With the length of one result each.
+    pub(super) arrays: Vec<(Numbers, usize)>,
+    /// Results of each: present, with room, and expected at the most.
+    pub(super) count: usize,
+    room: usize,
+    most: usize,
+}
+
+/// The most steps whose records are stored by one launch: there is room for them ahead of it.
+pub(super) const MOST_RECORDED: usize = 32;
+
+/// Elements to make room for at first, if their final number is unknown.
+const AT_FIRST: usize = 1 << 16;
+
+impl Collections {
+    /// Room for results of these nodes: for so many at the most, of which `fewer` may come. Then there is more as they do.
+    pub(super) fn new(engine: &(dyn Engine + 'static), of: &[&Node], (most, fewer): (usize, bool)) -> Result<Collections, Error> {
+        let longest = of.iter().map(|node| node.len).max().unwrap_or(0);
+        let first = if fewer { most.min((AT_FIRST / longest.max(1)).max(1)) } else { most };
+        let arrays = of.iter().map(|node| Ok((room_for(engine, node.single, node.len, first)?, node.len)));
+        Ok(Collections { arrays: arrays.collect::<Result<_, Error>>()?, count: 0, room: first, most })
+    }
+
+    /// Keeps one more result of each.
+    pub(super) fn put(&mut self, engine: &(dyn Engine + 'static), results: &[Numbers], watch: &Watch) -> Result<(), Error> {
+        self.reserve(engine, 1, watch)?;
+        for ((all, len), result) in self.arrays.iter_mut().zip(results) {
+            put(engine, result, (self.count * *len, *len), all, watch)?;
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Makes room for so many more results of each.
+    pub(super) fn reserve(&mut self, engine: &(dyn Engine + 'static), more: usize, watch: &Watch) -> Result<(), Error> {
+        if self.count + more > self.room {
+            self.room = self.most.min(self.room.saturating_mul(2).max(self.count + more));
+            for (all, len) in &mut self.arrays {
+                let mut larger = room_for(engine, all.is_single(), *len, self.room)?;
+                put(engine, all, (0, all.len()), &mut larger, watch)?;
+                *all = larger;
+            }
+        }
+        Ok(())
+    }
+
+    /// All that have come.
+    pub(super) fn all(self, engine: &(dyn Engine + 'static), watch: &Watch) -> Result<Vec<Numbers>, Error> {
+        fn first<T: Number>(
+            engine: &(dyn Engine + 'static),
+            all: &Array<T>,
+            len: usize,
+            watch: &Watch,
+        ) -> Result<Numbers, Error> {
+            let mut some: Array<T> = T::compute(engine).array(len)?;
+            T::arithmetic(engine).pick(all, &Places::run(0, len), Target::Array(&mut some), watch)?;
+            Ok(T::numbers(Arc::new(some)))
+        }
+        let (count, is_full) = (self.count, self.count == self.room);
+        let arrays = self.arrays.into_iter().map(|(all, len)| match &all {
+            _ if is_full => Ok(all),
+            _ if count * len == 0 => room(engine, all.is_single(), 0),
+            Numbers::Double(all) => first(engine, all, count * len, watch),
+            Numbers::Single(all) => first(engine, all, count * len, watch),
+        });
+        arrays.collect()
+    }
+}
+
+/// Room for `count` arrays of `len` elements, one behind the other.
+fn room_for(engine: &(dyn Engine + 'static), single: bool, len: usize, count: usize) -> Result<Numbers, Error> {
+    let too_large = || Error::OutOfMemory("What is collected has more elements than can be counted.".into());
+    room(engine, single, len.checked_mul(count).ok_or_else(too_large)?)
+}
+
+/// Writes an array, `len` elements, to another one from a place on.
+fn put(
+    engine: &(dyn Engine + 'static),
+    from: &Numbers,
+    (start, len): (usize, usize),
+    to: &mut Numbers,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let places = Places::run(start, len);
+    match from {
+        _ if len == 0 => Ok(()),
+        Numbers::Double(from) => f64::arithmetic(engine).put(Source::Array(from), &places, alone::<f64>(to)?, watch),
+        Numbers::Single(from) => f32::arithmetic(engine).put(Source::Array(from), &places, alone::<f32>(to)?, watch),
+    }
+}
+
