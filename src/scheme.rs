@@ -68,6 +68,8 @@ pub struct Scheme<'a, T> {
     pub states: usize,
     /// The sweeps from one of them to the next.
     pub every: usize,
+    /// The walk for several sweeps at once; `None` for the engine's choice.
+    pub gait: Option<Gait>,
 }
 
 /// What is added in every sweep.
@@ -152,10 +154,17 @@ where
             alone && self.every > 0 && joint.joins(engine)
         });
         let adds = weighted || data.source.is_some();
+        // Several filters are one walk.
+        let is_joined = self.filters.len() > 1 && self.gait != Some(Gait::NONE);
         let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
         if let Some((joint, older)) = joint {
             self.at_once(&stage, &**joint, older, data, watch)
-        } else if adds && is_long && stage.cpu.is_none() && data.weight.is_none() && engine.sweeps_in_kernels() {
+        } else if (adds || is_joined)
+            && is_long
+            && stage.cpu.is_none()
+            && data.weight.is_none()
+            && engine.sweeps_in_kernels()
+        {
             self.in_kernels(&stage, data, watch)
         } else {
             self.filter_by_filter(&stage, data, watch)
@@ -185,6 +194,7 @@ where
 
     /// A sweep after the other, each a step of a program.
     fn in_kernels(&self, stage: &Stage, data: Data<T>, watch: &Watch) -> Result<(), Error> {
+        let adds = data.older.is_some() || data.source.is_some();
         let Data { from, older, source, mut to, older_to, .. } = data;
         let (number, added) = match source {
             None => (None, None),
@@ -195,9 +205,11 @@ where
         let given = [Some(from), older, added].into_iter().flatten();
         let loaded = given.map(|given| Ok(T::numbers(Arc::new(stage.loaded(given, watch)?))));
         let mut states = loaded.collect::<Result<Vec<_>, Error>>()?;
-        let run = Run { gait: Some(Gait::NONE), ..Run::of(self.every) };
+        let run = Run { gait: self.gait, ..Run::of(self.every) };
+        let counted_again = if adds { 0 } else { (self.filters.len() - 1) * self.every * from.len() };
         for state in 0..self.states {
             states = step.run(stage.engine, states, &run, watch)?.states;
+            watch.count(counted_again);
             stage.store(Source::Array(array_of(&states[0])?), &mut to, state, watch)?;
         }
         match older_to {

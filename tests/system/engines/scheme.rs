@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use stencil_mex::cuda::Cuda;
 use stencil_mex::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
+use stencil_mex::stencil::program::Gait;
 use stencil_mex::stencil::{
     Arithmetic, Array, Boundary, Compute, Convolution, Ends, Error, Lines, Real, Reference, Sides, Source, Stencil,
     Taps, Target,
@@ -151,6 +152,7 @@ impl<T: Number> Whole<T> {
             let step = step.clone();
             Box::new(move |engine, sweeps, from, to, watch| T::run(&step, engine, sweeps, from, to, watch))
         };
+        let walk = Gait { levels: 2, elements: 1, lines: 1, columns: 3 };
         let scheme = Scheme {
             filters: self.steps.iter().map(filter).collect(),
             joint: match &self.steps[..] {
@@ -160,6 +162,7 @@ impl<T: Number> Whole<T> {
             weight: self.older.as_ref().map(|(_, weight)| *weight),
             states: self.states,
             every: self.every,
+            gait: Some(if (self.states + usize::from(on_host)) % 2 == 0 { Gait::NONE } else { walk }),
         };
         let (len, poison) = (self.samples.len(), T::from_f64(POISON));
         let blank = [self.states * len, if self.older.is_some() { len } else { 0 }];
