@@ -27,7 +27,7 @@ use buffers::{Buffers, TILE};
 use filter::Filtered;
 
 /// What a kernel may hold. Nothing is computed again: a block's neighbours lie in other blocks.
-pub(super) const LIMITS: Limits = Limits { entries: 256, again: 0, arrays: 64, parts: 256, numbers: 0 };
+pub(super) const LIMITS: Limits = Limits { entries: 256, again: 0, arrays: 64, parts: 256, numbers: 0, alone: true };
 
 /// The most elements of a task: some tiles, so that its end costs little.
 const TASK: usize = 16 * TILE;
@@ -58,8 +58,6 @@ enum Action {
     Convert(Place),
     /// The sample that is farthest from the element.
     Sample(usize, [Axis; 3]),
-    /// Differences of neighbours, along the second axis.
-    Differences(usize, [Axis; 3], Vec<f64>),
 }
 
 #[derive(Debug, Clone)]
@@ -119,8 +117,7 @@ pub(super) fn prepare(instructions: Instructions, kernel: &Kernel) -> Result<Box
                     continue;
                 }
                 (Place::Input(input), Chain::Sample) => Action::Sample(input, *axes),
-                (Place::Input(input), Chain::Differences(all)) => Action::Differences(input, *axes, all.clone()),
-                _ => return Err(Error::Internal("A filter over what is not in memory.".into())),
+                _ => return Err(Error::Internal("A derivative, or a filter over what is not in memory.".into())),
             },
         };
         places.push(Place::Buffer(loops.len()));
@@ -142,13 +139,12 @@ impl Action {
             Action::Each(_, place) | Action::Convert(place) => vec![place],
             Action::Pair(_, places) => places.iter_mut().collect(),
             Action::MultiplyAdd(places) => places.iter_mut().collect(),
-            Action::Load(..) | Action::Sample(..) | Action::Differences(..) => Vec::new(),
+            Action::Load(..) | Action::Sample(..) => Vec::new(),
         }
     }
 
     fn work(&self) -> usize {
         match self {
-            Action::Differences(_, _, coefficients) => coefficients.len(),
             Action::Sample(..) => 1,
             Action::Each(Unary::Power(exponent), _) => exponent.unsigned_abs() as usize + 4,
             _ => 4,
@@ -157,7 +153,7 @@ impl Action {
 
     /// Returns true if it asks for a block's lines.
     fn sees_lines(&self) -> bool {
-        matches!(self, Action::Load(..) | Action::Sample(..) | Action::Differences(..))
+        matches!(self, Action::Load(..) | Action::Sample(..))
     }
 }
 

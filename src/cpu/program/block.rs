@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::arithmetic::{ConvertPiece, elementwise};
 use super::super::simd::{self, Instructions};
 use super::buffers::{BLOCK, Buffers, TILE};
-use super::loops::{Difference, MultiplyAdd, Pair};
+use super::loops::{MultiplyAdd, Pair};
 use super::{Action, Arrays, Class, Loop, Output, Place};
 use crate::stencil::program::{Axis, MOST_DIMS, View};
 use crate::stencil::{Boundary, Ends, Real};
@@ -197,20 +197,8 @@ impl<'a> Frame<'a> {
             }
             Action::Sample(input, axes) => {
                 let window = axes.each_ref().map(Axis::farthest);
-                let own = &mut all.samples[0].all_mut()[..block.len];
+                let own = &mut all.samples.all_mut()[..block.len];
                 to.copy_from_slice(self.sample(T::of_arrays(&self.arrays, *input), axes, window, block, own));
-            }
-            Action::Differences(input, axes, coefficients) => {
-                to.fill(T::default());
-                let input = T::of_arrays(&self.arrays, *input);
-                let middle = axes[1].before;
-                for (i, coefficient) in coefficients.iter().enumerate() {
-                    let [one, two] = all.samples.each_mut().map(|own| &mut own.all_mut()[..block.len]);
-                    let ahead = self.sample(input, axes, [0, middle + i + 1, 0], block, one);
-                    let behind = self.sample(input, axes, [0, middle - i - 1, 0], block, two);
-                    let coefficient = T::from_f64(*coefficient);
-                    simd::run(instructions, Difference { ahead, behind, coefficient, to: &mut *to });
-                }
             }
         }
         all.blocks[one.to] = buffer;

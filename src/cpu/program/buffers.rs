@@ -47,7 +47,7 @@ pub(super) struct Buffers {
     pub(super) numbers: Vec<Buffer>,
     pub(super) filters: Vec<Sheets>,
     /// Samples that are copied together.
-    pub(super) samples: [Buffer; 2],
+    pub(super) samples: Buffer,
 }
 
 impl Buffers {
@@ -69,7 +69,7 @@ impl Buffers {
         self.filters.resize_with(filters, Sheets::default);
         self.filters.iter_mut().try_for_each(|sheets| sheets.begin(TILE))?;
         self.blocks.resize_with(blocks, Buffer::default);
-        self.blocks.iter_mut().chain(&mut self.samples).try_for_each(|buffer| buffer.grow::<f64>(BLOCK))
+        self.blocks.iter_mut().chain([&mut self.samples]).try_for_each(|buffer| buffer.grow::<f64>(BLOCK))
     }
 }
 

@@ -35,21 +35,3 @@ impl<T: Real> Loops for MultiplyAdd<'_, T> {
         self.to.iter_mut().zip(operands).for_each(|(to, ((&a, &b), &c))| *to = a.fma(b, c));
     }
 }
-
-/// `to[i] = fma (coefficient, ahead[i] - behind[i], to[i])`.
-pub(super) struct Difference<'a, T> {
-    pub(super) ahead: &'a [T],
-    pub(super) behind: &'a [T],
-    pub(super) coefficient: T,
-    pub(super) to: &'a mut [T],
-}
-
-impl<T: Real> Loops for Difference<'_, T> {
-    #[inline(always)]
-    fn run(self) {
-        let samples = self.ahead.iter().zip(self.behind);
-        self.to.iter_mut().zip(samples).for_each(|(to, (ahead, behind))| {
-            *to = ahead.minus(*behind).fma(self.coefficient, *to);
-        });
-    }
-}

@@ -29,7 +29,7 @@ use emit::Written;
 pub(super) use several::Steps;
 
 /// What a kernel may hold: what it is told goes along with the launch.
-pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 54, numbers: 4 };
+pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 54, numbers: 4, alone: false };
 
 /// Eight bytes each: of an input the address, and how it is seen; of an operation the address of its result, and a number;
 /// entries, and their ghost values, of which a filter has at most two for three entries; the extents and steps of the

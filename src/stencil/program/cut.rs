@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use super::super::Places;
 use super::kernel::{Axis, Kernel, Part, Reduced, Step, View, steps};
-use super::{Node, Operation, Program, Reach, Term, Value};
+use super::{Chain, Node, Operation, Program, Reach, Term, Value};
 
 /// The most dimensions of a kernel.
 pub const MOST_DIMS: usize = 8;
@@ -31,6 +31,8 @@ pub struct Limits {
     pub parts: usize,
     /// The most numbers that it makes of all elements; 0 where a reduction is an operation of its own.
     pub numbers: usize,
+    /// Whether the engine's own methods are the better way to derivatives, and to filters that nothing goes with.
+    pub alone: bool,
 }
 
 /// The most operations behind a number that is computed by whoever needs it.
@@ -268,7 +270,9 @@ impl Cutter<'_> {
             Operation::Filter(filter, of) => {
                 let reach = Reach::new(filter);
                 // Of one element alone it would be a number that is computed by whoever needs it, over no array.
-                if node.len > 1 && filter.sweeps() == 1 && reach.entries().len() <= self.limits.entries {
+                let is_derivative = matches!(reach.chain, Chain::Differences(_));
+                let is_small = reach.entries().len() <= self.limits.entries && !(is_derivative && self.limits.alone);
+                if node.len > 1 && filter.sweeps() == 1 && is_small {
                     return self.filtered(*of, node.len, &reach);
                 }
             }
@@ -438,7 +442,12 @@ impl Cutter<'_> {
         }
         let mut stages: Vec<(usize, Stage)> = Vec::new();
         for (at, group) in self.groups.iter().enumerate().filter(|(_, group)| !(group.outputs.is_empty() && group.numbers.is_empty())) {
-            stages.push((group.level, Stage::Kernel(Builder::new(&self, at).kernel())));
+            let is_filter = |value: &Value| matches!(self.program.node(*value).operation, Operation::Filter(..));
+            let stage = match &group.outputs[..] {
+                [alone] if self.limits.alone && group.parts == 1 && is_filter(alone) => Stage::Single(*alone),
+                _ => Stage::Kernel(Builder::new(&self, at).kernel()),
+            };
+            stages.push((group.level, stage));
         }
         stages.extend(self.singles.iter().map(|&(level, value)| (level, Stage::Single(value))));
         // Of a level, in any order: none needs another.
