@@ -14,8 +14,8 @@ use super::runtime::device::{self, Device};
 use crate::host;
 use crate::stencil::program::{Kernel as StepKernel, Limits, Recurrence};
 use crate::stencil::{
-    Advance, Array, Chain, Compute, Convolution, Derivative, Engine, Error, Handle, Noted, Prepared, Real, Source, Stencil,
-    Target,
+    Advance, Array, Chain, Compute, Convolution, Derivative, Engine, Error, Handle, Noted, Prepared, Real, Source,
+    Stencil, Target,
 };
 use crate::watch::Watch;
 

@@ -64,7 +64,7 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
         Ok(None)
     }
 
-    /// Whether [`Engine::chain`] runs kernels in less time than one after the other.
+    /// Returns true where [`Engine::chain`] runs kernels in less time than one after the other.
     fn has_chains(&self) -> bool {
         false
     }
@@ -150,7 +150,7 @@ pub struct Span {
     pub gait: Option<Gait>,
 }
 
-/// Where the results of steps go: arrays that nobody else has.
+/// Arrays for the results of steps. Nobody else has them.
 #[derive(Debug)]
 pub struct Room<'a> {
     /// For what the last step gives.

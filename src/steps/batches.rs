@@ -45,7 +45,7 @@ fn arrangement(states: &[Numbers], buffers: &Buffers) -> Vec<usize> {
 }
 
 impl Batches {
-    /// Of a run whose steps may be replayed.
+    /// Those of a run whose steps may be replayed.
     pub(super) fn new(may_be: bool) -> Batches {
         Batches { may_be, singles: 0, batch: None }
     }

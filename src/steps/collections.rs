@@ -27,7 +27,11 @@ const AT_FIRST: usize = 1 << 16;
 
 impl Collections {
     /// Room for results of these nodes: for so many at the most, of which `fewer` may come. Then there is more as they do.
-    pub(super) fn new(engine: &(dyn Engine + 'static), of: &[&Node], (most, fewer): (usize, bool)) -> Result<Collections, Error> {
+    pub(super) fn new(
+        engine: &(dyn Engine + 'static),
+        of: &[&Node],
+        (most, fewer): (usize, bool),
+    ) -> Result<Collections, Error> {
         let longest = of.iter().map(|node| node.len).max().unwrap_or(0);
         let first = if fewer { most.min((AT_FIRST / longest.max(1)).max(1)) } else { most };
         let arrays = of.iter().map(|node| Ok((room_for(engine, node.single, node.len, first)?, node.len)));
@@ -35,7 +39,12 @@ impl Collections {
     }
 
     /// Keeps one more result of each.
-    pub(super) fn put(&mut self, engine: &(dyn Engine + 'static), results: &[Numbers], watch: &Watch) -> Result<(), Error> {
+    pub(super) fn put(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        results: &[Numbers],
+        watch: &Watch,
+    ) -> Result<(), Error> {
         self.reserve(engine, 1, watch)?;
         for ((all, len), result) in self.arrays.iter_mut().zip(results) {
             put(engine, result, (self.count * *len, *len), all, watch)?;
@@ -101,4 +110,3 @@ fn put(
         Numbers::Single(from) => f32::arithmetic(engine).put(Source::Array(from), &places, alone::<f32>(to)?, watch),
     }
 }
-

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::Number;
-use super::several::Several;
 use super::batches::Batches;
 use super::collections::{Collections, MOST_RECORDED};
+use super::several::Several;
 use super::single;
 use crate::stencil::program::{Gait, Limits, Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Noted, Places, Prepared, Room, Source, Span, Target};

@@ -376,7 +376,8 @@ fn scheme_on(cuda: &Cuda, lines: Lines, filters: usize, with_source: bool, sweep
         };
         let joint = (filters == 1).then(|| Box::new(stencil) as Box<dyn TwoLevels<f64>>);
         let filters: Vec<_> = (0..filters).map(|_| filter()).collect();
-        let scheme = Scheme { filters, joint, weight: Some(-0.5), states: STATES, every: sweeps, gait: Some(Gait::NONE) };
+        let scheme =
+            Scheme { filters, joint, weight: Some(-0.5), states: STATES, every: sweeps, gait: Some(Gait::NONE) };
         let data = Data {
             from: Source::Host(&samples),
             older: Some(Source::Host(&older[len..])),

@@ -34,7 +34,7 @@ impl<C: Attempts> Chain for Replay<C> {
         let Replay { engine, launches, bytes, graph } = self;
         let mut failed = None;
         engine.attempt_once(watch, &mut |device| {
-            // What has begun is not begun again: it goes on from its own results.
+            // A launch that has begun goes on from its own results: nobody begins it again.
             if let Some(error) = failed.take() {
                 return Err(error);
             }

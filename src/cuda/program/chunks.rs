@@ -89,13 +89,15 @@ impl Emitter<'_> {
         indices
     }
 
-    /// What a lane has, with one element more.
+    /// A lane's value with one element more.
     fn take(&mut self, number: &Reduced, kind: Kind, lane: &str, place: &Place) -> Register {
         let class = kind.number();
         let [a, b] = number.of.map(|of| self.value(of, place));
         let zero = literal(kind, 0.0);
         match number.op {
-            Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => self.join(number.op, kind, lane, &a),
+            Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => {
+                self.join(number.op, kind, lane, &a)
+            }
             Reduction::Dot => self.code.of(kind, &format!("fma.rn.{class}"), &[&a, &b, lane]),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => {
                 let magnitude = self.code.of(kind, &format!("abs.{class}"), &[&a]);
@@ -117,13 +119,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// What a lane has, with what another one has.
+    /// A lane's value with another lane's.
     fn join(&mut self, op: Reduction, kind: Kind, lane: &str, other: &str) -> Register {
         let class = kind.number();
         let zero = literal(kind, 0.0);
-        let mut when = |name: &str, a: &str, b: &str| {
-            self.code.of(Kind::Predicate, &format!("setp.{name}.{class}"), &[a, b])
-        };
+        let mut when =
+            |name: &str, a: &str, b: &str| self.code.of(Kind::Predicate, &format!("setp.{name}.{class}"), &[a, b]);
         let takes = match op {
             Reduction::Sum | Reduction::Dot | Reduction::SumOfMagnitudes => {
                 return self.code.of(kind, &format!("add.rn.{class}"), &[lane, other]);
@@ -232,7 +233,8 @@ impl Emitter<'_> {
         // The results of this round, how many there are, which is this warp's, and the counters.
         let [results, count, own_chunk, counters] = [(); 4].map(|()| self.code.register(Kind::Long));
         let base = self.address(scratch);
-        for (register, (name, offset)) in [(&results, ("results", results_at)), (&counters, ("counters", counters_at))] {
+        for (register, (name, offset)) in [(&results, ("results", results_at)), (&counters, ("counters", counters_at))]
+        {
             let offset = self.long(&format!("{name} {at}"), offset as i64);
             self.code.line(&format!("add.s64 {register}, {base}, {offset}"));
         }
@@ -245,7 +247,7 @@ impl Emitter<'_> {
         self.code.line(&format!("@{is_one} bra {done}"));
         let to = self.code.of(Kind::Long, "mad.lo.s64", &[&own_chunk, "8", &results]);
         self.code.line(&format!("@{is_first} st.volatile.global.{class} [{to}], {own}"));
-        // What is stored is there for all before the counter says so.
+        // All warps see the result before they see the counter.
         self.code.line("membar.gl");
         let group = self.code.by(Kind::Long, "shr.u64", &own_chunk, CHUNK.ilog2());
         let first = self.code.by(Kind::Long, "shl.b64", &group, CHUNK.ilog2());

@@ -30,7 +30,7 @@ pub(super) struct Written {
     pub(super) blocks: usize,
     /// The threads of a block.
     pub(super) threads: [usize; 2],
-    /// The bytes of what is known of chunks, whose address follows those of all arrays.
+    /// The bytes for the results of chunks, whose address follows those of all arrays.
     pub(super) scratch: usize,
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Emitter<'k> {
 impl<'k> Emitter<'k> {
     pub(super) fn new(kernel: &'k Kernel) -> Emitter<'k> {
         let mut argument = Argument::default();
-        // Where numbers are made, what is known of their chunks has an address, too.
+        // The results of chunks have an address, too.
         for _ in 0..kernel.inputs.len() + kernel.written().count() + usize::from(!kernel.numbers.is_empty()) {
             argument.long(0);
         }

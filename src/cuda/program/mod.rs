@@ -53,7 +53,7 @@ struct Ready<C> {
     written: Written,
     /// The kernel in the context that it was loaded in last.
     loaded: Option<(Arc<Context>, Function)>,
-    /// What is known of chunks.
+    /// The results of chunks, and their counters.
     scratch: Option<Numbers>,
     /// The bytes that it reads and writes.
     bytes: usize,

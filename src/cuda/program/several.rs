@@ -92,7 +92,7 @@ impl<C: Attempts + Engine> Steps<C> {
             tables.push(Numbers::from(array));
         }
         let gaits = if is_of_volumes { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
-        // Which places are kept makes no difference.
+        // The places make no difference.
         let records: Vec<_> = what.records.iter().map(|recorded| (recorded.part, recorded.places.len())).collect();
         let key = (ordinal, format!("{:?} {:?} {} {records:?}", what.kernel, what.feeds, what.numbers));
         let mut trials = lock(&TRIALS);

@@ -31,7 +31,7 @@ pub struct Limits {
     pub parts: usize,
     /// The most numbers that it makes of all elements; 0 where a reduction is an operation of its own.
     pub numbers: usize,
-    /// Whether the engine's own methods are the better way to derivatives, and to filters that nothing goes with.
+    /// The engine's own methods are the better way to derivatives, and to filters that nothing goes with.
     pub alone: bool,
 }
 
@@ -96,7 +96,7 @@ struct Cutter<'p> {
     scalars: Vec<(usize, Value)>,
 }
 
-/// What an operation wants of a group.
+/// The wants of an operation in a group.
 #[derive(Debug, Default, Clone)]
 struct Seen {
     /// The dimensions that it sees.
@@ -381,9 +381,8 @@ impl Cutter<'_> {
             return Made::Anywhere(level);
         }
         // A kernel that makes some of the operands, if it can have this, too; else the earliest that can.
-        let group = (0..self.groups.len())
-            .filter(|&group| self.joins(group, node, operands, seen))
-            .min_by_key(|&group| {
+        let group =
+            (0..self.groups.len()).filter(|&group| self.joins(group, node, operands, seen)).min_by_key(|&group| {
                 let makes = operands.iter().any(|&(of, _)| self.made[of.0] == Made::Group(group));
                 (!makes, self.groups[group].level)
             });
@@ -441,7 +440,9 @@ impl Cutter<'_> {
             self.groups.push(Group { outputs: vec![value], ..Group::new(level, 1) });
         }
         let mut stages: Vec<(usize, Stage)> = Vec::new();
-        for (at, group) in self.groups.iter().enumerate().filter(|(_, group)| !(group.outputs.is_empty() && group.numbers.is_empty())) {
+        for (at, group) in
+            self.groups.iter().enumerate().filter(|(_, group)| !(group.outputs.is_empty() && group.numbers.is_empty()))
+        {
             let is_filter = |value: &Value| matches!(self.program.node(*value).operation, Operation::Filter(..));
             let stage = match &group.outputs[..] {
                 [alone] if self.limits.alone && group.parts == 1 && is_filter(alone) => Stage::Single(*alone),

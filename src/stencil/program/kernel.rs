@@ -84,7 +84,7 @@ pub struct Part {
 pub struct Reduced {
     /// The number.
     pub value: Value,
-    /// How elements become one.
+    /// The reduction.
     pub op: Reduction,
     /// The part that it is made of, and the second one where it is made of two.
     pub of: [usize; 2],
@@ -154,7 +154,7 @@ pub struct Recurrence {
     pub feeds: Vec<Feed>,
     /// The numbers that each step has.
     pub numbers: usize,
-    /// What is kept of each.
+    /// Elements that are kept of each.
     pub records: Vec<Recorded>,
 }
 

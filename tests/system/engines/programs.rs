@@ -526,7 +526,7 @@ fn every_reduction(engine: &AnyEngine) -> Outcome {
     for op in REDUCTIONS {
         let is_joined_once_more = matches!(op, Reduction::Dot | Reduction::LargestMagnitude);
         for dims in few.into_iter().chain(is_joined_once_more.then_some([1050, 1001, 1])) {
-            // Of the awkward numbers a sum is NaN. Others lie around 1: a product stays a number.
+            // A sum of the awkward numbers is NaN. Others lie around 1: a product stays a number.
             for (single, is_tame) in [(false, false), (false, true), (true, true)] {
                 let len = dims.iter().product();
                 let make = || numbers_of(op, dims, (single, is_tame));

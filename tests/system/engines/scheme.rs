@@ -162,7 +162,7 @@ impl<T: Number> Whole<T> {
             weight: self.older.as_ref().map(|(_, weight)| *weight),
             states: self.states,
             every: self.every,
-            gait: Some(if (self.states + usize::from(on_host)) % 2 == 0 { Gait::NONE } else { walk }),
+            gait: Some(if (self.states + usize::from(on_host)).is_multiple_of(2) { Gait::NONE } else { walk }),
         };
         let (len, poison) = (self.samples.len(), T::from_f64(POISON));
         let blank = [self.states * len, if self.older.is_some() { len } else { 0 }];

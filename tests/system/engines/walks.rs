@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
-    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction, Reference, Section,
-    Shift, Sides, Stencil, Taps,
+    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction, Reference,
+    Section, Shift, Sides, Stencil, Taps,
 };
 use stencil_mex::steps::{Run, Shape, Step};
 use stencil_mex::watch::Watch;
@@ -240,8 +240,7 @@ fn random_walks(engine: &AnyEngine) -> Outcome {
         let steps = 1 + dice.of(3) + gait.levels * (1 + dice.of(2));
         let records = dice.of(3);
         let make = || random(seed, dims, (operations, records));
-        let what =
-            format!("seed {seed}, {dims:?}, {operations} operations, {records} kept, {steps} steps by {gait:?}");
+        let what = format!("seed {seed}, {dims:?}, {operations} operations, {records} kept, {steps} steps by {gait:?}");
         let (found, at_once) = run(engine, &make, &inputs_of(dims), (seed, steps, Some(gait), records))
             .map_err(|error| format!("{what}: {error}"))?;
         let (right, _) = run(&Reference, &make, &inputs_of(dims), (seed, steps, None, records))?;

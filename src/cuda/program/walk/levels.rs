@@ -365,7 +365,11 @@ impl Emitter<'_> {
         let own = self.with_ghosts(of, lines, (at.line + lines.offset, size), (dim, &index), &mut |emitter, line| {
             emitter.at_column(of, columns, At { line, ..at })
         });
-        if lanes == 0 || self.walk().route.uniform[of] { own } else { self.shuffled(Kind::of_numbers(self.kernel.parts[of].single), &own, lanes) }
+        if lanes == 0 || self.walk().route.uniform[of] {
+            own
+        } else {
+            self.shuffled(Kind::of_numbers(self.kernel.parts[of].single), &own, lanes)
+        }
     }
 
     /// A part's value at an element of the lane and another column.

@@ -12,7 +12,8 @@ use crate::cuda::program::shape::{At, Place};
 /// The table of these places in an array whose lines have so many rows.
 pub(in crate::cuda::program) fn table(places: &[usize], rows: usize, elements: usize) -> Vec<u64> {
     let lines = elements / rows;
-    let mut entries: Vec<_> = places.iter().zip(0_u64..).map(|(place, slot)| (place / rows, place % rows, slot)).collect();
+    let mut entries: Vec<_> =
+        places.iter().zip(0_u64..).map(|(place, slot)| (place / rows, place % rows, slot)).collect();
     entries.sort_unstable();
     let mut table = Vec::with_capacity(lines + 1 + entries.len());
     let mut at = 0;
@@ -40,9 +41,8 @@ impl Emitter<'_> {
         let (part, kept) = (recorded.part, recorded.places.len());
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
         // Ahead of the branch: neighbours are asked for them.
-        let values: Vec<Register> = (0..elements)
-            .map(|element| self.value(part, &Place::of_walk(At { level, element, line, lag })))
-            .collect();
+        let values: Vec<Register> =
+            (0..elements).map(|element| self.value(part, &Place::of_walk(At { level, element, line, lag }))).collect();
         let [skip, again] = [(); 2].map(|()| self.code.label());
         let own = self.own_lanes(halos);
         let first = self.kernel.inputs.len() + self.kernel.outputs.len() + 2 * record;
@@ -50,9 +50,8 @@ impl Emitter<'_> {
         self.code.scope();
         let number = self.line_number((level, line), &skip);
         let entry = self.code.of(Kind::Long, "mad.lo.s64", &[&number, "8", &table]);
-        let [begin, end] = [0, 8].map(|beyond| {
-            self.code.of(Kind::Long, "ld.global.nc.b64", &[&format!("[{entry}+{beyond}]")])
-        });
+        let [begin, end] =
+            [0, 8].map(|beyond| self.code.of(Kind::Long, "ld.global.nc.b64", &[&format!("[{entry}+{beyond}]")]));
         let is_empty = self.code.of(Kind::Predicate, "setp.ge.s64", &[&begin, &end]);
         self.code.line(&format!("@{is_empty} bra {skip}"));
         let at = self.code.register(Kind::Long);
@@ -94,8 +93,8 @@ impl Emitter<'_> {
         for d in 1..rank {
             let index = if Some(d) == along {
                 let column = self.column_at(level, lag);
-                let [own, last] = ["own", "last"]
-                    .map(|name| self.code.recall(name).expect("it was found at the beginning"));
+                let [own, last] =
+                    ["own", "last"].map(|name| self.code.recall(name).expect("it was found at the beginning"));
                 let before = self.code.of(Kind::Predicate, "setp.lt.s32", &[&column, &own]);
                 let behind = self.code.of(Kind::Predicate, "setp.ge.s32", &[&column, &last]);
                 let other = self.code.of(Kind::Predicate, "or.pred", &[&before, &behind]);
@@ -137,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_table_has_lines_rows_and_places() {
-                let entry = |row: u64, slot: u64| row | slot << 32;
+        let entry = |row: u64, slot: u64| row | slot << 32;
         let entries = [entry(1, 1), entry(1, 3), entry(1, 0), entry(1, 2)];
         assert_eq!(table(&[7, 1, 7, 4], 3, 9), [[4, 5, 6, 8], entries].concat());
     }
