@@ -4,7 +4,9 @@
 //! Steps of small arrays cost as much as their launches. Each writes to the arrays that the one before it needs no more; so
 //! after some steps every array has the place that it had, and what was launched since can be launched again as it is.
 
-use super::run::{Buffers, Step};
+use std::sync::Arc;
+
+use super::buffers::Buffers;
 use crate::stencil::program::Numbers;
 use crate::stencil::{Chain, Engine, Error};
 use crate::watch::Watch;
@@ -18,6 +20,9 @@ const MOST: usize = 48;
 
 /// Steps of arrays of more elements take longer than a launch.
 const LARGE: usize = 1 << 22;
+
+/// Takes one step: from states to states.
+pub(super) type One<'a> = dyn FnMut(&mut Vec<Numbers>, &mut Buffers) -> Result<(), Error> + 'a;
 
 /// The batches of a run.
 pub(super) struct Batches {
@@ -38,8 +43,8 @@ struct Batch {
 /// The arrays of a run, each in its place.
 fn arrangement(states: &[Numbers], buffers: &Buffers) -> Vec<usize> {
     let place = |array: &Numbers| match array {
-        Numbers::Double(array) => std::sync::Arc::as_ptr(array).addr(),
-        Numbers::Single(array) => std::sync::Arc::as_ptr(array).addr(),
+        Numbers::Double(array) => Arc::as_ptr(array).addr(),
+        Numbers::Single(array) => Arc::as_ptr(array).addr(),
     };
     states.iter().chain(&buffers.spare).map(place).collect()
 }
@@ -54,7 +59,7 @@ impl Batches {
     pub(super) fn take(
         &mut self,
         engine: &(dyn Engine + 'static),
-        (step, free): (&mut Step, usize),
+        (one, free): (&mut One, usize),
         states: &mut Vec<Numbers>,
         buffers: &mut Buffers,
         watch: &Watch,
@@ -69,7 +74,7 @@ impl Batches {
                 batch.chain.run(watch)?;
                 batch.steps
             }
-            None if self.singles > FEW && free >= MOST => self.make(engine, step, states, buffers, watch)?,
+            None if self.singles > FEW && free >= MOST => self.make(engine, one, states, buffers, watch)?,
             _ => 0,
         };
         watch.count(took.saturating_mul(elements));
@@ -80,7 +85,7 @@ impl Batches {
     fn make(
         &mut self,
         engine: &(dyn Engine + 'static),
-        step: &mut Step,
+        one: &mut One,
         states: &mut Vec<Numbers>,
         buffers: &mut Buffers,
         watch: &Watch,
@@ -90,10 +95,7 @@ impl Batches {
         let (mut steps, mut is_whole) = (0, false);
         let mut note = || -> Result<(), Error> {
             while !is_whole && steps < MOST {
-                let results = step.take_one(engine, states.drain(..), buffers, watch)?;
-                let mut results = results.into_iter();
-                states.extend(results.by_ref().take(step.states()));
-                results.for_each(|result| buffers.give(result));
+                one(states, buffers)?;
                 steps += 1;
                 is_whole = steps >= LEAST && before == arrangement(states, buffers);
             }

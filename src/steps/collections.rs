@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Number;
-use super::run::room;
+use super::buffers::room;
 use super::single::alone;
 use crate::stencil::program::{Node, Numbers};
 use crate::stencil::{Array, Engine, Error, Places, Source, Target};

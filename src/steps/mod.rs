@@ -9,6 +9,7 @@
 //! the same bits.
 
 mod batches;
+mod buffers;
 mod collections;
 mod record;
 mod recording;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::Number;
 use super::batches::Batches;
+use super::buffers::Buffers;
 use super::collections::{Collections, MOST_RECORDED};
 use super::several::Several;
 use super::single;
 use crate::stencil::program::{Gait, Limits, Node, Numbers, Operation, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Noted, Places, Prepared, Room, Source, Span, Target};
+use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
 use crate::watch::Watch;
 
 /// What a program gives in each step, one kind behind the other.
@@ -113,14 +114,6 @@ enum Ready {
     Single(Value, Option<Places>),
 }
 
-/// What is computed in a step, and arrays that nobody needs any more.
-pub(super) struct Buffers {
-    results: Vec<Option<Numbers>>,
-    pub(super) spare: Vec<Numbers>,
-    /// Kernels that are put off, while they are.
-    pub(super) noted: Option<Vec<Noted>>,
-}
-
 impl Step {
     /// A program of which these results are asked for, ready to run on this engine. `known` are the arrays from outside, as
     /// [`Recording::finish`](super::Recording::finish) gives them.
@@ -165,11 +158,6 @@ impl Step {
         let stages = plan.stages.into_iter().map(ready).collect::<Result<Vec<_>, _>>()?;
         let over = over(&program, &stages, &outputs);
         Ok(Step { program, known, outputs, shape, stages, over, several: None })
-    }
-
-    /// The number of its states.
-    pub(super) fn states(&self) -> usize {
-        self.shape.states
     }
 
     /// How many kernels and single operations a step is.
@@ -223,7 +211,16 @@ impl Step {
             watch.check()?;
             let free = run.free(done, self.shape);
             let took = match self.take_several(engine, (run, done), (&mut states, &mut records), &mut buffers, watch)? {
-                0 => batches.take(engine, (self, free), &mut states, &mut buffers, watch)?,
+                0 => {
+                    let mut one = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
+                        let results = self.take_one(engine, states.drain(..), buffers, watch)?;
+                        let mut results = results.into_iter();
+                        states.extend(results.by_ref().take(self.shape.states));
+                        results.for_each(|result| buffers.give(result));
+                        Ok(())
+                    };
+                    batches.take(engine, (&mut one, free), &mut states, &mut buffers, watch)?
+                }
                 took => took,
             };
             if took > 0 {
@@ -266,7 +263,7 @@ impl Step {
     }
 
     /// One step: all that it gives.
-    pub(super) fn take_one(
+    fn take_one(
         &mut self,
         engine: &(dyn Engine + 'static),
         arguments: impl Iterator<Item = Numbers>,
@@ -378,15 +375,6 @@ fn held_places(engine: &(dyn Engine + 'static), node: &Node) -> Result<Option<Pl
     Ok(held?.map(|list| Places::Held(Arc::new(list))))
 }
 
-/// An array of unknown numbers.
-pub(super) fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
-    fn new<T: Number>(engine: &(dyn Engine + 'static), len: usize) -> Result<Numbers, Error> {
-        let array: Array<T> = T::compute(engine).array(len)?;
-        Ok(T::numbers(Arc::new(array)))
-    }
-    if single { new::<f32>(engine, len) } else { new::<f64>(engine, len) }
-}
-
 /// The values of a step, an array each.
 fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Watch) -> Result<Vec<Numbers>, Error> {
     fn pick<T: Number>(
@@ -424,36 +412,6 @@ fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, steps: usize, watc
         Numbers::Single(number) => value(engine, number, watch)?,
     };
     if value.is_nan() { Err(Error::Until(steps)) } else { Ok(value != 0.0) }
-}
-
-impl Buffers {
-    /// An array that nobody else has.
-    fn room(&mut self, engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
-        let fits = |spare: &Numbers| spare.is_single() == single && spare.len() == len;
-        match self.spare.iter().position(fits) {
-            Some(found) => Ok(self.spare.swap_remove(found)),
-            None => room(engine, single, len),
-        }
-    }
-
-    /// A result, taken away, if nobody else has it.
-    fn alone(result: &mut Option<Numbers>) -> Option<Numbers> {
-        let is_alone = match result.as_mut()? {
-            Numbers::Double(array) => Array::alone(array).is_ok(),
-            Numbers::Single(array) => Array::alone(array).is_ok(),
-        };
-        if is_alone { result.take() } else { None }
-    }
-
-    /// An array that is not needed here any more. If nobody else has it, it is written to again.
-    pub(super) fn give(&mut self, numbers: Numbers) {
-        self.spare.extend(Buffers::alone(&mut Some(numbers)));
-    }
-
-    /// A result that is not needed any more.
-    fn drop_result(&mut self, of: Value) {
-        self.results[of.0].take().into_iter().for_each(|result| self.give(result));
-    }
 }
 
 fn run_stage(

@@ -8,7 +8,6 @@
 //! Sizes, numbers and entries of filters are the kernel's argument. So the text depends on what is computed alone, and is
 //! what kernels are known by.
 
-use super::chunks;
 use super::code::{Kind, Register, literal};
 use super::emitter::{ARGUMENT, Emitter};
 use super::shape::Place;
@@ -220,9 +219,6 @@ impl Emitter<'_> {
 
 /// A kernel as PTX.
 pub(super) fn write(kernel: &Kernel) -> Written {
-    if !kernel.numbers.is_empty() {
-        return chunks::write(kernel);
-    }
     let mut emitter = Emitter::new(kernel);
     let (rows, threads) = (emitter.shape.rows, emitter.shape.threads);
     let end = emitter.code.label();

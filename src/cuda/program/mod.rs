@@ -178,7 +178,7 @@ fn written(kernel: &Kernel) -> Written {
     if let Some(found) = known.iter().rposition(|(one, _)| *one == text) {
         return known[found].1.clone();
     }
-    let written = emit::write(kernel);
+    let written = if kernel.numbers.is_empty() { emit::write(kernel) } else { chunks::write(kernel) };
     if known.len() == MOST_WRITTEN {
         known.remove(0);
     }

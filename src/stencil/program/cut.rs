@@ -12,11 +12,9 @@
 use std::collections::HashMap;
 
 use super::super::Places;
+use super::group::{Group, Seen, joined, products};
 use super::kernel::{Axis, Kernel, Part, Reduced, Step, View, steps};
 use super::{Chain, Node, Operation, Program, Reach, Term, Value};
-
-/// The most dimensions of a kernel.
-pub const MOST_DIMS: usize = 8;
 
 /// What an engine wants in a kernel.
 #[derive(Debug, Clone, Copy)]
@@ -54,25 +52,6 @@ pub struct Plan {
     pub stages: Vec<Stage>,
 }
 
-/// Operations that are computed in one kernel.
-#[derive(Debug)]
-struct Group {
-    level: usize,
-    len: usize,
-    /// Where dimensions end, as products of extents: ascending, without 1 and `len`.
-    cuts: Vec<usize>,
-    /// The dimensions along which a filter goes, each from a product to the next: nothing may cut them.
-    spans: Vec<[usize; 2]>,
-    entries: usize,
-    parts: usize,
-    inputs: Vec<Value>,
-    /// How often one of them is seen in a way of its own.
-    views: usize,
-    outputs: Vec<Value>,
-    /// Reductions.
-    numbers: Vec<Value>,
-}
-
 /// Where a result is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Made {
@@ -94,63 +73,6 @@ struct Cutter<'p> {
     singles: Vec<(usize, Value)>,
     /// Numbers that are made anywhere and are stored, too.
     scalars: Vec<(usize, Value)>,
-}
-
-/// The wants of an operation in a group.
-#[derive(Debug, Default, Clone)]
-struct Seen {
-    /// The dimensions that it sees.
-    cuts: Vec<usize>,
-    spans: Vec<[usize; 2]>,
-    /// A filter's entries.
-    entries: usize,
-    /// One for a reduction.
-    numbers: usize,
-}
-
-impl Seen {
-    fn of_size(size: &[usize]) -> Seen {
-        Seen { cuts: products(size), ..Seen::default() }
-    }
-
-    fn of_filter(reach: &Reach) -> Seen {
-        let mut seen = Seen { entries: reach.entries().len(), ..Seen::default() };
-        let mut product = 1;
-        for (size, extent) in reach.size.into_iter().zip(reach.extents) {
-            if size > 1 && extent > 1 {
-                seen.cuts.extend([product, product * size]);
-                seen.spans.push([product, product * size]);
-            }
-            product *= size;
-        }
-        seen
-    }
-}
-
-/// The products of extents, from the first one on.
-fn products(size: &[usize]) -> Vec<usize> {
-    size.iter()
-        .scan(1, |product, &extent| {
-            *product *= extent;
-            Some(*product)
-        })
-        .collect()
-}
-
-/// The cuts of both, where they make dimensions, and nothing cuts a span.
-fn joined(len: usize, cuts: [&[usize]; 2], spans: [&[[usize; 2]]; 2]) -> Option<Vec<usize>> {
-    let mut all: Vec<usize> = cuts.concat().into_iter().filter(|&cut| cut != 1 && cut != len).collect();
-    all.sort_unstable();
-    all.dedup();
-    let mut before = 1;
-    for &cut in all.iter().chain([&len]) {
-        if cut % before != 0 {
-            return None;
-        }
-        before = cut;
-    }
-    let whole = |&[low, high]: &[usize; 2]| !all.iter().any(|&cut| low < cut && cut < high);
-    (all.len() < MOST_DIMS && spans.concat().iter().all(whole)).then_some(all)
 }
 
 impl Plan {
@@ -454,14 +376,6 @@ impl Cutter<'_> {
         // Of a level, in any order: none needs another.
         stages.sort_by_key(|(level, _)| *level);
         Plan { stages: stages.into_iter().map(|(_, stage)| stage).collect() }
-    }
-}
-
-impl Group {
-    fn new(level: usize, len: usize) -> Group {
-        let (cuts, spans, inputs) = (Vec::new(), Vec::new(), Vec::new());
-        let (outputs, numbers) = (Vec::new(), Vec::new());
-        Group { level, len, cuts, spans, entries: 0, parts: 0, inputs, views: 0, outputs, numbers }
     }
 }
 

@@ -9,6 +9,7 @@
 //! in single is exact in single.
 
 mod cut;
+mod group;
 mod kernel;
 mod reach;
 
@@ -16,7 +17,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Shift, Stencil, Unary};
-pub use cut::{Limits, MOST_DIMS, Plan, Stage};
+pub use cut::{Limits, Plan, Stage};
+pub use group::MOST_DIMS;
 pub use kernel::{Axis, Feed, Gait, Kernel, Part, Recorded, Recurrence, Reduced, Step, View};
 pub use reach::{Chain, Reach};
 
