@@ -202,6 +202,7 @@ function yes = has_nan (boundary)
   if (iscell (boundary))
     yes = any (cellfun (@has_nan, boundary));
   else
+    boundary = fuzz_gathered (boundary);
     yes = isnumeric (boundary) && any (isnan (boundary));
   endif
 endfunction
@@ -238,7 +239,7 @@ function [inputs, o, twice] = words_behind (a, with_numbers)
       else
         return;
       endif
-    elseif (with_numbers && ! isempty (number (word)) && ! isfield (o, "Boundary"))
+    elseif (with_numbers && ! isempty (real_scalar (word)) && ! isfield (o, "Boundary"))
       field = "Boundary";
     else
       return;
@@ -351,7 +352,7 @@ function yes = levels_suit (x, held, o)
   endif
   if (any (given) && ! isfloat (x) || any (given([1, 3])) && iscomplex (x) || given(1) != given(2) || given(4) && mod (sweeps, double (o.Every)) != 0 ...
       || given(1) && ! is_like (o.Previous, x, held) ...
-      || given(3) && isempty (number (fuzz_gathered (o.Source))) && ! is_like (o.Source, x, held))
+      || given(3) && isempty (real_scalar (o.Source)) && ! is_like (o.Source, x, held))
     return;
   endif
   yes = true;
@@ -383,7 +384,7 @@ function yes = suits (option, value)
       ## What they must be depends on others: it is asked of the last one alone.
       yes = true;
     case "Weight"
-      yes = ! isempty (number (value));
+      yes = ! isempty (real_scalar (value));
     case "Dim"
       yes = whole (value, 1, 2 ^ 32 - 1);
       if (! isa (value, "DeviceArray") && isnumeric (value) && ! issparse (value) && isreal (value) ...
@@ -420,7 +421,7 @@ function yes = is_boundary (value)
   if (is_text (value))
     yes = any (strcmpi (value, {"replicate", "symmetric", "mirror", "circular"}));
   else
-    yes = ! isempty (number (value));
+    yes = ! isempty (real_scalar (value));
   endif
 endfunction
 
@@ -457,6 +458,11 @@ function value = number (value)
   else
     value = [];
   endif
+endfunction
+
+## As number, also of a DeviceArray.
+function value = real_scalar (value)
+  value = number (fuzz_gathered (value));
 endfunction
 
 function yes = is_text (value)

@@ -16,7 +16,7 @@ function [want, at, older] = fuzz_result (name, a, o)
   at = ":";
   older = [];
   a{1} = fuzz_gathered (a{1});
-  for field = {"Previous", "Source"}
+  for field = {"Previous", "Source", "Weight", "Boundary"}
     if (isfield (o, field{1}))
       o.(field{1}) = fuzz_gathered (o.(field{1}));
     endif
