@@ -21,8 +21,10 @@ use crate::watch::Watch;
 const GAITS: [[usize; 3]; 6] = [[2, 2, 1], [4, 2, 1], [6, 2, 1], [4, 4, 1], [8, 4, 1], [2, 4, 1]];
 const GAITS_OF_VOLUMES: [[usize; 3]; 5] = [[1, 1, 4], [1, 1, 2], [1, 2, 4], [1, 4, 4], [2, 1, 4]];
 
-/// As many steps are taken one by one before walks are tried: most recurrences that are run once are over by then.
+/// As many steps are taken one by one before walks are tried, or of so many elements together: most recurrences that are
+/// run once are over by then, and large steps take long.
 const FEW: usize = 200;
+const FEW_ELEMENTS: usize = 1 << 27;
 
 /// Launches of each walk that are timed.
 const LAPS: usize = 3;
@@ -181,43 +183,34 @@ impl<C: Attempts + Engine> Steps<C> {
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<(), Error> {
-        let single = match trial.single {
-            Some(single) => single,
-            None => {
-                let one = RefCell::new(one);
-                *trial.single.insert(clock::least(self.ordinal, LAPS, &|| (one.borrow_mut())())?)
-            }
-        };
+        let one = RefCell::new(one);
         while let Some(&[levels, elements, lines]) = self.gaits.get(trial.tried) {
             let gait = Gait { levels, elements, lines, columns: 0 };
             if self.kernel(gait).is_some() {
                 if levels > most || !self.is_ready(gait, watch)? {
                     return Ok(());
                 }
+                if trial.single.is_none() {
+                    trial.single = Some(clock::least(self.ordinal, LAPS, &|| (one.borrow_mut())())?);
+                }
                 let gait = self.with_columns(gait, WARPS[0]);
-                self.try_walk(trial, (gait, single), arrays, watch)?;
+                self.try_walk(trial, gait, arrays, watch)?;
             }
             trial.tried += 1;
         }
         if let Some(&(quickest, _)) = trial.quicker.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
             for warps in &WARPS[1..] {
                 let gait = self.with_columns(quickest, *warps);
-                self.try_walk(trial, (gait, single), arrays, watch)?;
+                self.try_walk(trial, gait, arrays, watch)?;
             }
         }
         trial.is_over = true;
         Ok(())
     }
 
-    fn try_walk(
-        &mut self,
-        trial: &mut Trial,
-        (gait, single): (Gait, f32),
-        arrays: Arrays,
-        watch: &Watch,
-    ) -> Result<(), Error> {
+    fn try_walk(&mut self, trial: &mut Trial, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<(), Error> {
         let took = self.time(gait, arrays, watch)?;
-        if took < single {
+        if trial.single.is_none_or(|single| took < single) {
             trial.quicker.push((gait, took));
         }
         Ok(())
@@ -241,7 +234,8 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
             None => {
                 let trial = self.trial.clone();
                 let mut trial = lock(&trial);
-                if trial.steps < FEW {
+                let elements = self.what.kernel.len();
+                if trial.steps < FEW.min(FEW_ELEMENTS / elements + 2) {
                     trial.steps += 1;
                     return Ok(0);
                 }
