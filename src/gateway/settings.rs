@@ -171,12 +171,13 @@ fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
     number.map(|number| number as usize).ok_or_else(expected)
 }
 
-/// `off`, `auto` for the engine's choice, or numbers as `4x2`: of steps, a thread's elements, its lines of them, and a warp's columns.
+/// `off`, `auto` for the engine's choice, or numbers as `4x2`: of steps, a thread's elements, its lines of them, a warp's
+/// columns (0 for the engine's choice), and the blocks that a multiprocessor's registers suffice for.
 fn gait(text: &str) -> Result<Option<Gait>, Error> {
     let refused = || {
         options::bad(format!(
             "Bad value for the environment variable {WALK}: got {text:?}, expected off, auto, or steps and elements, and \
-             then lines and columns, such as 4x2 or 1x1x4x64."
+             then lines, columns and blocks, such as 4x2 or 1x1x4x64."
         ))
     };
     let numbers: Option<Vec<usize>> = text.split('x').map(|number| number.parse().ok()).collect();
@@ -184,9 +185,12 @@ fn gait(text: &str) -> Result<Option<Gait>, Error> {
         _ if text.eq_ignore_ascii_case("off") => Ok(OFF),
         _ if text.eq_ignore_ascii_case("auto") => Ok(None),
         Some(&[levels @ 1..=64, elements @ (1 | 2 | 4 | 8), ref more @ ..]) => match *more {
-            [] => Ok(Some(Gait { levels, elements, lines: 1, columns: 0 })),
-            [lines @ 1..=64] => Ok(Some(Gait { levels, elements, lines, columns: 0 })),
-            [lines @ 1..=64, columns] => Ok(Some(Gait { levels, elements, lines, columns })),
+            [] => Ok(Some(Gait::of(levels, elements, 1))),
+            [lines @ 1..=64] => Ok(Some(Gait::of(levels, elements, lines))),
+            [lines @ 1..=64, columns] => Ok(Some(Gait { columns, ..Gait::of(levels, elements, lines) })),
+            [lines @ 1..=64, columns, blocks @ 1..=16] => {
+                Ok(Some(Gait { columns, blocks, ..Gait::of(levels, elements, lines) }))
+            }
             _ => Err(refused()),
         },
         _ => Err(refused()),
@@ -220,9 +224,10 @@ mod tests {
         assert_eq!(settings(CUDA_AWARE, "Auto").unwrap().cuda_aware, None);
         assert_eq!(settings(WALK, "auto").unwrap().gait, None);
         assert_eq!(settings(WALK, "off").unwrap().gait, OFF);
-        let gait = |levels, elements, lines, columns| Some(Gait { levels, elements, lines, columns });
-        assert_eq!(settings(WALK, "4x2").unwrap().gait, gait(4, 2, 1, 0));
-        assert_eq!(settings(WALK, "1x4x2x64").unwrap().gait, gait(1, 4, 2, 64));
+        assert_eq!(settings(WALK, "4x2").unwrap().gait, Some(Gait::of(4, 2, 1)));
+        let gait = Gait { columns: 64, ..Gait::of(1, 4, 2) };
+        assert_eq!(settings(WALK, "1x4x2x64").unwrap().gait, Some(gait));
+        assert_eq!(settings(WALK, "1x4x2x64x5").unwrap().gait, Some(Gait { blocks: 5, ..gait }));
     }
 
     #[test]
@@ -242,7 +247,8 @@ mod tests {
             (WALK, "0x2"),
             (WALK, "4x3"),
             (WALK, "4x2x0"),
-            (WALK, "4x2x1x1x1"),
+            (WALK, "4x2x1x1x0"),
+            (WALK, "4x2x1x1x1x1"),
         ] {
             let error = settings(name, value).unwrap_err();
             assert_eq!(error.kind, "option");

@@ -295,7 +295,7 @@ fn filtering(size: [usize; 3]) -> (Program, Value) {
 fn steps_at_once() -> Result<(), Error> {
     let size = [40, 20, 1];
     let (program, filtered) = filtering(size);
-    let gait = Gait { levels: 3, elements: 2, lines: 1, columns: 7 };
+    let gait = Gait { columns: 7, ..Gait::of(3, 2, 1) };
     let run = Run { gait: Some(gait), ..Run::of(8) };
     steps_of("steps at once", program, vec![filtered], (size.iter().product(), 0), &run)
 }

@@ -321,7 +321,7 @@ pub(super) fn write(kernel: &Kernel) -> Written {
     }
     emitter.code.place(&end);
     let argument = emitter.argument.bytes;
-    let text = emitter.code.module(NAME, argument.len(), threads, true);
+    let text = emitter.code.module(NAME, argument.len(), threads, 1);
     Written { text, argument, blocks, threads, scratch }
 }
 

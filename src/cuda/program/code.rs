@@ -192,8 +192,9 @@ impl Code {
         self.text.push_str(text);
     }
 
-    /// The whole module: one kernel. One that is `roomy` may have all registers of a multiprocessor for one block.
-    pub(super) fn module(self, name: &str, argument: usize, threads: [usize; 2], roomy: bool) -> String {
+    /// The whole module: one kernel, with no more registers than a multiprocessor has for so many `blocks`; 0 for the
+    /// assembler's choice.
+    pub(super) fn module(self, name: &str, argument: usize, threads: [usize; 2], blocks: usize) -> String {
         let mut module = String::from("// generated\n.version 6.0\n.target sm_60\n.address_size 64\n");
         for (number, table) in self.tables.iter().enumerate() {
             let entries: Vec<String> = table.iter().map(|entry| format!("0x{entry:016X}")).collect();
@@ -205,8 +206,10 @@ impl Code {
             module,
             ".visible .entry {name}(\n\t.param .align 8 .b8 {name}_param_0[{argument}]\n)\n.maxntid {columns}, {rows}, 1\n"
         );
-        // Without it the assembler spills some values, so that one block more fits.
-        module.push_str(if roomy { ".minnctapersm 1\n{\n" } else { "{\n" });
+        if blocks > 0 {
+            let _ = writeln!(module, ".minnctapersm {blocks}");
+        }
+        module.push_str("{\n");
         for kind in Kind::ALL {
             let [prefix, class] = kind.names();
             let count = self.counts[kind as usize];

@@ -247,6 +247,6 @@ pub(super) fn write(kernel: &Kernel) -> Written {
     emitter.code.place(&end);
     let blocks = emitter.shape.blocks;
     let argument = emitter.argument.bytes;
-    let text = emitter.code.module(NAME, argument.len(), threads, false);
+    let text = emitter.code.module(NAME, argument.len(), threads, 0);
     Written { text, argument, blocks, threads, scratch: 0 }
 }

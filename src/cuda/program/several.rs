@@ -17,9 +17,9 @@ use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
 use crate::stencil::{Advance, Array, Compute, Engine, Error, Room, Source, Span, Target};
 use crate::watch::Watch;
 
-/// The walks that are tried: levels, elements of a lane, and its lines.
-const GAITS: [[usize; 3]; 6] = [[2, 2, 1], [4, 2, 1], [6, 2, 1], [4, 4, 1], [8, 4, 1], [2, 4, 1]];
-const GAITS_OF_VOLUMES: [[usize; 3]; 5] = [[1, 1, 4], [1, 1, 2], [1, 2, 4], [1, 4, 4], [2, 1, 4]];
+/// The walks that are tried: levels, elements of a lane, its lines, and the blocks that registers suffice for.
+const GAITS: [[usize; 4]; 6] = [[2, 2, 1, 4], [4, 2, 1, 3], [6, 2, 1, 3], [4, 4, 1, 2], [8, 4, 1, 2], [2, 4, 1, 3]];
+const GAITS_OF_VOLUMES: [[usize; 4]; 5] = [[1, 1, 4, 3], [1, 1, 2, 4], [1, 2, 4, 2], [1, 4, 4, 2], [2, 1, 4, 2]];
 
 /// As many steps are taken one by one before walks are tried, or of so many elements together: most recurrences that are
 /// run once are over by then, and large steps take long.
@@ -57,11 +57,11 @@ pub(in crate::cuda) struct Steps<C> {
     engine: C,
     ordinal: usize,
     what: Recurrence,
-    gaits: &'static [[usize; 3]],
+    gaits: &'static [[usize; 4]],
     /// The tables of what is kept of each step.
     tables: Vec<Numbers>,
     /// The kernels that were written.
-    written: Vec<([usize; 3], Option<walk::Written>)>,
+    written: Vec<([usize; 4], Option<walk::Written>)>,
     trial: Arc<Mutex<Trial>>,
 }
 
@@ -184,8 +184,8 @@ impl<C: Attempts + Engine> Steps<C> {
         watch: &Watch,
     ) -> Result<(), Error> {
         let one = RefCell::new(one);
-        while let Some(&[levels, elements, lines]) = self.gaits.get(trial.tried) {
-            let gait = Gait { levels, elements, lines, columns: 0 };
+        while let Some(&[levels, elements, lines, blocks]) = self.gaits.get(trial.tried) {
+            let gait = Gait { blocks, ..Gait::of(levels, elements, lines) };
             if self.kernel(gait).is_some() {
                 if levels > most || !self.is_ready(gait, watch)? {
                     return Ok(());
@@ -256,11 +256,11 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
 
 /// The kernel of a gait among those that were written. The columns of a warp are no part of its text.
 fn kernel_of<'w>(
-    written: &'w mut Vec<([usize; 3], Option<walk::Written>)>,
+    written: &'w mut Vec<([usize; 4], Option<walk::Written>)>,
     what: &Recurrence,
     gait: Gait,
 ) -> Option<&'w mut walk::Written> {
-    let key = [gait.levels, gait.elements, gait.lines];
+    let key = [gait.levels, gait.elements, gait.lines, gait.blocks];
     let known = written.iter().position(|(known, _)| *known == key);
     let at = known.unwrap_or_else(|| {
         let walkable = Walkable::new(what).filter(|walkable| walkable.can(gait));

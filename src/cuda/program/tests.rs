@@ -63,7 +63,7 @@ fn a_walk_is_the_same_text_whatever_the_size() {
         let feeds = kernel.inputs.iter().map(|value| Feed::Output(value.0)).collect();
         let what = Recurrence { kernel, feeds, numbers: 0, records: Vec::new() };
         let walkable = Walkable::new(&what).expect("a walk");
-        let gait = Gait { levels: 4, elements: 2, lines: 1, columns: 0 };
+        let gait = Gait::of(4, 2, 1);
         assert!(walkable.can(gait));
         walkable.write(gait).expect("it has few columns")
     };

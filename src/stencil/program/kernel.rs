@@ -129,11 +129,18 @@ pub struct Gait {
     pub lines: usize,
     /// The columns of a warp; 0 for as many as keep the device busy.
     pub columns: usize,
+    /// The blocks of a multiprocessor that its registers suffice for.
+    pub blocks: usize,
 }
 
 impl Gait {
     /// No walk: one step after the other.
-    pub const NONE: Gait = Gait { levels: 0, elements: 1, lines: 1, columns: 0 };
+    pub const NONE: Gait = Gait::of(0, 1, 1);
+
+    /// A walk of so many levels, elements and lines.
+    pub const fn of(levels: usize, elements: usize, lines: usize) -> Gait {
+        Gait { levels, elements, lines, columns: 0, blocks: 3 }
+    }
 }
 
 /// Elements that are kept of each step.

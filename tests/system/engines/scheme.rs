@@ -152,7 +152,7 @@ impl<T: Number> Whole<T> {
             let step = step.clone();
             Box::new(move |engine, sweeps, from, to, watch| T::run(&step, engine, sweeps, from, to, watch))
         };
-        let walk = Gait { levels: 2, elements: 1, lines: 1, columns: 3 };
+        let walk = Gait { columns: 3, ..Gait::of(2, 1, 1) };
         let scheme = Scheme {
             filters: self.steps.iter().map(filter).collect(),
             joint: match &self.steps[..] {

@@ -236,6 +236,7 @@ fn random_walks(engine: &AnyEngine) -> Outcome {
             elements: *dice.pick(&[1, 2, 4]),
             lines: if dims[2] > 1 { *dice.pick(&[1, 2, 4]) } else { 1 },
             columns: *dice.pick(&[1, 2, 3, 7, 16, 100]),
+            blocks: 3,
         };
         let steps = 1 + dice.of(3) + gait.levels * (1 + dice.of(2));
         let records = dice.of(3);
@@ -310,7 +311,7 @@ fn walks_that_are_asked(engine: &AnyEngine) -> Outcome {
             .enumerate()
     {
         for (levels, bound) in [(2, 1e300), (3, 700.0), (1, 600.0), (5, 1e300)] {
-            let gait = Gait { levels, elements: 2, lines: 1, columns: 4 };
+            let gait = Gait { columns: 4, ..Gait::of(levels, 2, 1) };
             let run = Run { steps, before, total: before + steps, every, check, values: None, gait: Some(gait) };
             let what = format!("run {number} by {levels} levels");
             let found = heated(engine, dims, bound, &run).map_err(|error| format!("{what}: {error}"))?;

@@ -137,7 +137,7 @@ impl<'k> Walkable<'k> {
         }
         let [length_at, parts_at] = ["length", "parts"].map(|name| emitter.argument_at(name));
         let argument = emitter.argument.bytes;
-        let text = emitter.code.module(emit::NAME, argument.len(), Written::THREADS, true);
+        let text = emitter.code.module(emit::NAME, argument.len(), Written::THREADS, gait.blocks);
         Some(Written { text, argument, strips: own * decks * batches, columns, length_at, parts_at })
     }
 }
