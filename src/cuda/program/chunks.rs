@@ -91,30 +91,29 @@ impl Emitter<'_> {
 
     /// A lane's value with one element more.
     fn take(&mut self, number: &Reduced, kind: Kind, lane: &str, place: &Place) -> Register {
-        let class = kind.number();
         let [a, b] = number.of.map(|of| self.value(of, place));
         let zero = literal(kind, 0.0);
         match number.op {
             Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => {
                 self.join(number.op, kind, lane, &a)
             }
-            Reduction::Dot => self.code.of(kind, &format!("fma.rn.{class}"), &[&a, &b, lane]),
+            Reduction::Dot => self.op(kind, "fma.rn", &[&a, &b, lane]),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => {
-                let magnitude = self.code.of(kind, &format!("abs.{class}"), &[&a]);
+                let magnitude = self.op(kind, "abs", &[&a]);
                 self.join(number.op, kind, lane, &magnitude)
             }
             Reduction::Any => {
-                let magnitude = self.code.of(kind, &format!("abs.{class}"), &[&a]);
-                let is_true = self.code.of(Kind::Predicate, &format!("setp.gt.{class}"), &[&magnitude, &zero]);
-                self.code.of(kind, &format!("selp.{class}"), &[&literal(kind, 1.0), lane, &is_true])
+                let magnitude = self.op(kind, "abs", &[&a]);
+                let is_true = self.compare(kind, "gt", &magnitude, &zero);
+                self.choose(kind, &is_true, &literal(kind, 1.0), lane)
             }
             Reduction::All => {
-                let is_zero = self.code.of(Kind::Predicate, &format!("setp.eq.{class}"), &[&a, &zero]);
-                self.code.of(kind, &format!("selp.{class}"), &[&zero, lane, &is_zero])
+                let is_zero = self.compare(kind, "eq", &a, &zero);
+                self.choose(kind, &is_zero, &zero, lane)
             }
             Reduction::Differ => {
-                let differ = self.code.of(Kind::Predicate, &format!("setp.neu.{class}"), &[&a, &b]);
-                self.code.of(kind, &format!("selp.{class}"), &[&literal(kind, 1.0), lane, &differ])
+                let differ = self.compare(kind, "neu", &a, &b);
+                self.choose(kind, &differ, &literal(kind, 1.0), lane)
             }
         }
     }
@@ -127,9 +126,9 @@ impl Emitter<'_> {
             |name: &str, a: &str, b: &str| self.code.of(Kind::Predicate, &format!("setp.{name}.{class}"), &[a, b]);
         let takes = match op {
             Reduction::Sum | Reduction::Dot | Reduction::SumOfMagnitudes => {
-                return self.code.of(kind, &format!("add.rn.{class}"), &[lane, other]);
+                return self.op(kind, "add.rn", &[lane, other]);
             }
-            Reduction::Product => return self.code.of(kind, &format!("mul.rn.{class}"), &[lane, other]),
+            Reduction::Product => return self.op(kind, "mul.rn", &[lane, other]),
             Reduction::Min => [when("nan", lane, lane), when("lt", other, lane)],
             Reduction::Max => [when("nan", lane, lane), when("gt", other, lane)],
             Reduction::LargestMagnitude => [when("nan", other, other), when("gt", other, lane)],
@@ -137,7 +136,7 @@ impl Emitter<'_> {
             Reduction::All => [when("eq", other, &zero), when("eq", other, &zero)],
         };
         let takes = self.code.of(Kind::Predicate, "or.pred", &[&takes[0], &takes[1]]);
-        self.code.of(kind, &format!("selp.{class}"), &[other, lane, &takes])
+        self.choose(kind, &takes, other, lane)
     }
 
     /// Joins the lanes of a warp: lane 0 has the result.
@@ -161,11 +160,11 @@ impl Emitter<'_> {
         self.code.place(&again);
         self.code.scope();
         let is_over = self.code.of(Kind::Predicate, "setp.ge.u32", &[&at, &chunk.count]);
-        self.code.line(&format!("@{is_over} bra {joined}"));
+        self.code.branch(&is_over, &joined);
         // Those of a lane side by side, where all of them are there and see no end.
         let last = self.code.by(Kind::Word, "add.u32", &at, (ABREAST - 1) * LANES);
         let is_short = self.code.of(Kind::Predicate, "setp.ge.u32", &[&last, &chunk.count]);
-        self.code.line(&format!("@{is_short} bra {one_by_one}"));
+        self.code.branch(&is_short, &one_by_one);
         let mut places = Vec::with_capacity(ABREAST);
         for i in 0..ABREAST {
             let at = self.code.by(Kind::Word, "add.u32", &at, i * LANES);
@@ -191,14 +190,14 @@ impl Emitter<'_> {
         for ((kind, own), lane) in own.iter().zip(&lanes) {
             self.code.set(*kind, own, lane);
         }
-        self.code.line(&format!("add.u32 {at}, {at}, {}", ABREAST * LANES));
-        self.code.line(&format!("bra {again}"));
+        self.code.change("add.u32", &at, &(ABREAST * LANES).to_string());
+        self.code.jump(&again);
         self.code.leave();
         // As many at most, one by one.
         self.code.place(&one_by_one);
         let last = self.code.register(Kind::Word);
         self.code.line(&format!("add.u32 {last}, {at}, {}", ABREAST * LANES));
-        self.code.line(&format!("min.u32 {last}, {last}, {}", chunk.count));
+        self.code.change("min.u32", &last, &chunk.count);
         let next = self.code.label();
         self.code.place(&next);
         self.code.scope();
@@ -209,11 +208,9 @@ impl Emitter<'_> {
             self.code.set(*kind, own, &lane);
         }
         self.code.leave();
-        self.code.line(&format!("add.u32 {at}, {at}, {LANES}"));
-        let more = self.code.register(Kind::Predicate);
-        self.code.line(&format!("setp.lt.u32 {more}, {at}, {last}"));
-        self.code.line(&format!("@{more} bra {next}"));
-        self.code.line(&format!("bra {again}"));
+        self.code.change("add.u32", &at, &LANES.to_string());
+        self.code.repeat("setp.lt.u32", [&at, &last], &next);
+        self.code.jump(&again);
         self.code.place(&joined);
     }
 
@@ -244,7 +241,7 @@ impl Emitter<'_> {
         self.code.place(&again);
         self.code.scope();
         let is_one = self.code.by(Kind::Predicate, "setp.eq.s64", &count, 1);
-        self.code.line(&format!("@{is_one} bra {done}"));
+        self.code.branch(&is_one, &done);
         let to = self.code.of(Kind::Long, "mad.lo.s64", &[&own_chunk, "8", &results]);
         self.code.line(&format!("@{is_first} st.volatile.global.{class} [{to}], {own}"));
         // All warps see the result before they see the counter.
@@ -261,7 +258,7 @@ impl Emitter<'_> {
         self.code.line(&format!("@{is_first} atom.global.inc.u32 {came}, [{counter}], {last}"));
         let came = self.code.of(Kind::Word, "shfl.sync.idx.b32", &[&came, "0", "31", "-1"]);
         let others = self.code.of(Kind::Predicate, "setp.ne.u32", &[&came, &last]);
-        self.code.line(&format!("@{others} bra {over}"));
+        self.code.branch(&others, &over);
         self.code.line("membar.gl");
         let [next, ends] = [(); 2].map(|()| self.code.label());
         let item = self.code.register(Kind::Word);
@@ -271,22 +268,22 @@ impl Emitter<'_> {
         self.code.place(&next);
         self.code.scope();
         let is_over = self.code.of(Kind::Predicate, "setp.ge.u32", &[&item, &size]);
-        self.code.line(&format!("@{is_over} bra {ends}"));
+        self.code.branch(&is_over, &ends);
         let place = self.code.of(Kind::Long, "mad.wide.u32", &[&item, "8", &from]);
         let value = self.code.of(*kind, &format!("ld.volatile.global.{class}"), &[&format!("[{place}+0]")]);
         let joined = self.join(op, *kind, own, &value);
         self.code.leave();
         self.code.set(*kind, own, &joined);
-        self.code.line(&format!("add.u32 {item}, {item}, {LANES}"));
-        self.code.line(&format!("bra {next}"));
+        self.code.change("add.u32", &item, &LANES.to_string());
+        self.code.jump(&next);
         self.code.place(&ends);
         self.join_lanes(op, *kind, own);
         self.code.line(&format!("mad.lo.s64 {results}, {count}, 8, {results}"));
-        self.code.line(&format!("add.s64 {count}, {count}, {}", CHUNK - 1));
-        self.code.line(&format!("shr.u64 {count}, {count}, {}", CHUNK.ilog2()));
+        self.code.change("add.s64", &count, &(CHUNK - 1).to_string());
+        self.code.change("shr.u64", &count, &CHUNK.ilog2().to_string());
         self.code.line(&format!("mad.lo.s64 {counters}, {count}, 4, {counters}"));
         self.code.set(Kind::Long, &own_chunk, &group);
-        self.code.line(&format!("bra {again}"));
+        self.code.jump(&again);
         self.code.leave();
         self.code.place(&done);
         let to = self.address(self.kernel.inputs.len() + self.kernel.outputs.len() + at);

@@ -116,6 +116,32 @@ impl Code {
         self.text.push_str(";\n");
     }
 
+    /// Goes to a place in the code, where a predicate is true.
+    #[inline(never)]
+    pub(super) fn branch(&mut self, when: &str, label: &str) {
+        self.line(&format!("@{when} bra {label}"));
+    }
+
+    /// Goes to a place in the code.
+    #[inline(never)]
+    pub(super) fn jump(&mut self, label: &str) {
+        self.line(&format!("bra {label}"));
+    }
+
+    /// Goes back to a place in the code while a comparison of registers that change is true.
+    #[inline(never)]
+    pub(super) fn repeat(&mut self, comparison: &str, [a, b]: [&str; 2], label: &str) {
+        let more = self.register(Kind::Predicate);
+        self.line(&format!("{comparison} {more}, {a}, {b}"));
+        self.branch(&more, label);
+    }
+
+    /// Changes a register by an operation on its value and an operand.
+    #[inline(never)]
+    pub(super) fn change(&mut self, name: &str, register: &str, operand: &str) {
+        self.line(&format!("{name} {register}, {register}, {operand}"));
+    }
+
     /// Gives a register another value.
     #[inline(never)]
     pub(super) fn set(&mut self, kind: Kind, register: &str, value: &str) {

@@ -129,7 +129,7 @@ impl Emitter<'_> {
             }
             Step::MultiplyAdd(of) => {
                 let [a, b, c] = of.map(|of| self.value(of, place));
-                self.code.of(kind, &format!("fma.rn.{}", kind.number()), &[&a, &b, &c])
+                self.op(kind, "fma.rn", &[&a, &b, &c])
             }
             Step::Each(op, of) => self.unary(*op, *of, kind, place),
             Step::Pair(op, of) => self.binary(*op, *of, (part, kind), place),
@@ -153,7 +153,7 @@ impl Emitter<'_> {
                     let at = [i % rows, i / rows % columns, i / (rows * columns)];
                     let sample = self.sample(part, of, axes, at, place);
                     let entry = self.number(&format!("entry {part} {i}"), kind, *entry);
-                    sum = self.code.of(kind, &format!("fma.rn.{class}"), &[&sample, &entry, &sum]);
+                    sum = self.op(kind, "fma.rn", &[&sample, &entry, &sum]);
                 }
             }
             Chain::Differences(coefficients) => {
@@ -161,9 +161,9 @@ impl Emitter<'_> {
                     let middle = axes[1].before;
                     let [ahead, behind] =
                         [middle + i + 1, middle - i - 1].map(|at| self.sample(part, of, axes, [0, at, 0], place));
-                    let difference = self.code.of(kind, &format!("sub.rn.{class}"), &[&ahead, &behind]);
+                    let difference = self.op(kind, "sub.rn", &[&ahead, &behind]);
                     let coefficient = self.number(&format!("entry {part} {i}"), kind, *coefficient);
-                    sum = self.code.of(kind, &format!("fma.rn.{class}"), &[&difference, &coefficient, &sum]);
+                    sum = self.op(kind, "fma.rn", &[&difference, &coefficient, &sum]);
                 }
             }
         }
@@ -205,7 +205,7 @@ impl Emitter<'_> {
             None => self.value(of, &there),
         });
         for (when, constant) in constants.into_iter().rev() {
-            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&constant, &value, &when]);
+            value = self.choose(kind, &when, &constant, &value);
         }
         value
     }
@@ -230,7 +230,7 @@ pub(super) fn write(kernel: &Kernel) -> Written {
         let place = own.row(row as i64);
         emitter.stores(&place);
     }
-    emitter.code.line(&format!("bra {end}"));
+    emitter.code.jump(&end);
     emitter.code.leave();
     let inside = emitter.code.take();
     emitter.code.put(&before);

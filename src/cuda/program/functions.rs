@@ -167,11 +167,11 @@ impl Emitter<'_> {
         let usual = self.in_double(kind, &[&x], &|writer, names| writer.unary(op, names[0], Reach::Moderate));
         let result = self.code.register(kind);
         self.code.line(&format!("mov.{class} {result}, {usual}"));
-        let magnitude = self.code.of(kind, &format!("abs.{class}"), &[&x]);
+        let magnitude = self.op(kind, "abs", &[&x]);
         let bound = literal(kind, MODERATE);
-        let moderate = self.code.of(Kind::Predicate, &format!("setp.le.{class}"), &[&magnitude, &bound]);
+        let moderate = self.compare(kind, "le", &magnitude, &bound);
         let behind = self.code.label();
-        self.code.line(&format!("@{moderate} bra {behind}"));
+        self.code.branch(&moderate, &behind);
         self.code.scope();
         let huge = self.in_double(kind, &[&x], &|writer, names| writer.unary(op, names[0], Reach::Everything));
         self.code.line(&format!("mov.{class} {result}, {huge}"));

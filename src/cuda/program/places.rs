@@ -74,7 +74,7 @@ impl Emitter<'_> {
 
     pub(super) fn leave_if(&mut self, comparison: &str, a: &str, b: &str, label: &str) {
         let when = self.code.of(Kind::Predicate, &format!("setp.{comparison}.s64"), &[a, b]);
-        self.code.line(&format!("@{when} bra {label}"));
+        self.code.branch(&when, &label);
     }
 
     /// Goes to `edge` where not all that a thread reads and writes lies inside; along the first dimension, that a warp does:
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         }
         // One branch, behind all that both ways know.
         if let Some(outside) = outside {
-            self.code.line(&format!("@{outside} bra {edge}"));
+            self.code.branch(&outside, &edge);
         }
     }
 
@@ -137,10 +137,8 @@ impl Emitter<'_> {
         each(self, &place);
         self.code.leave();
         self.code.line(&format!("add.s64 {row}, {row}, 1"));
-        let more = self.code.register(Kind::Predicate);
-        self.code.line(&format!("setp.lt.s64 {more}, {row}, {last}"));
-        self.code.line(&format!("@{more} bra {again}"));
-        self.code.line(&format!("bra {end}"));
+        self.code.repeat("setp.lt.s64", [&row, &last], &again);
+        self.code.jump(&end);
     }
 
     /// Moves a place along a dimension, beyond which there is this boundary. `None` where it stays inside; else the

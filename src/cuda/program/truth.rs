@@ -7,15 +7,18 @@ use crate::stencil::program::Step;
 use crate::stencil::{Binary, Unary};
 
 impl Emitter<'_> {
-    fn op(&mut self, kind: Kind, name: &str, operands: &[&str]) -> Register {
+    #[inline(never)]
+    pub(super) fn op(&mut self, kind: Kind, name: &str, operands: &[&str]) -> Register {
         self.code.of(kind, &format!("{name}.{}", kind.number()), operands)
     }
 
-    fn compare(&mut self, kind: Kind, name: &str, a: &str, b: &str) -> Register {
+    #[inline(never)]
+    pub(super) fn compare(&mut self, kind: Kind, name: &str, a: &str, b: &str) -> Register {
         self.code.of(Kind::Predicate, &format!("setp.{name}.{}", kind.number()), &[a, b])
     }
 
-    fn choose(&mut self, kind: Kind, when: &str, yes: &str, no: &str) -> Register {
+    #[inline(never)]
+    pub(super) fn choose(&mut self, kind: Kind, when: &str, yes: &str, no: &str) -> Register {
         self.op(kind, "selp", &[yes, no, when])
     }
 

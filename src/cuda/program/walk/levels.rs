@@ -70,9 +70,7 @@ impl Emitter<'_> {
         self.code.put(&body);
         let column = self.walk().column.clone();
         let stop = self.code.recall("stop").expect("it was found at the beginning");
-        let more = self.code.register(Kind::Predicate);
-        self.code.line(&format!("setp.lt.s32 {more}, {column}, {stop}"));
-        self.code.line(&format!("@{more} bra {again}"));
+        self.code.repeat("setp.lt.s32", [&column, &stop], &again);
     }
 
     /// The parts that load what a step before has computed, with the output that it was.
@@ -349,7 +347,7 @@ impl Emitter<'_> {
             };
             let is_there = self.code.of(Kind::Predicate, "setp.eq.s32", &[index, &begins]);
             let other = get(self, inside);
-            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&other, &value, &is_there]);
+            value = self.choose(kind, &is_there, &other, &value);
         }
         value
     }
@@ -399,7 +397,7 @@ impl Emitter<'_> {
             };
             let is_there = self.code.of(Kind::Predicate, "setp.eq.s32", &[&own, &end]);
             let other = self.kept(of, newest - inside, at);
-            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[&other, &value, &is_there]);
+            value = self.choose(kind, &is_there, &other, &value);
         }
         self.code.remember(key, &value);
         value

@@ -151,7 +151,7 @@ impl Emitter<'_> {
         let mut words = 0;
         for edges in [false, true] {
             if edges {
-                self.code.line(&format!("bra {end}"));
+                self.code.jump(&end);
                 self.code.place(&edge);
             }
             self.code.scope();
@@ -202,7 +202,7 @@ impl Emitter<'_> {
             rest = self.code.of(Kind::Word, "div.u32", &[&rest, &extent]);
         }
         let over = self.code.by(Kind::Predicate, "setp.ne.u32", &rest, 0);
-        self.code.line(&format!("@{over} bra {end}"));
+        self.code.branch(&over, &end);
         for (d, index) in indices {
             self.code.remember(format!("index {d}"), &index);
         }
@@ -246,6 +246,6 @@ impl Emitter<'_> {
         self.code.set(Kind::Word, &column, &first);
         let walk = self.walk_mut();
         (walk.column, walk.first, walk.row, walk.line) = (column, first, row, line);
-        self.code.line(&format!("@{meets} bra {edge}"));
+        self.code.branch(&meets, &edge);
     }
 }

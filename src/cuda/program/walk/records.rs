@@ -53,7 +53,7 @@ impl Emitter<'_> {
         let [begin, end] =
             [0, 8].map(|beyond| self.code.of(Kind::Long, "ld.global.nc.b64", &[&format!("[{entry}+{beyond}]")]));
         let is_empty = self.code.of(Kind::Predicate, "setp.ge.s64", &[&begin, &end]);
-        self.code.line(&format!("@{is_empty} bra {skip}"));
+        self.code.branch(&is_empty, &skip);
         let at = self.code.register(Kind::Long);
         self.code.set(Kind::Long, &at, &begin);
         self.code.place(&again);
@@ -69,7 +69,7 @@ impl Emitter<'_> {
         let mut value = values[0].clone();
         for (number, other) in values.iter().enumerate().skip(1) {
             let is_it = self.code.by(Kind::Predicate, "setp.eq.s32", &element, number);
-            value = self.code.of(kind, &format!("selp.{}", kind.number()), &[other, &value, &is_it]);
+            value = self.choose(kind, &is_it, other, &value);
         }
         let of_a_step = self.ahead(|emitter| emitter.long(&format!("kept {record}"), kept as i64));
         let slot = self.code.of(Kind::Long, "mad.lo.s64", &[&of_a_step, &level.to_string(), &slot]);
@@ -78,9 +78,7 @@ impl Emitter<'_> {
         self.code.line(&format!("@{is_here} st.global.{} [{to}+0], {value}", kind.number()));
         self.code.leave();
         self.code.line(&format!("add.s64 {at}, {at}, 1"));
-        let more = self.code.register(Kind::Predicate);
-        self.code.line(&format!("setp.lt.s64 {more}, {at}, {end}"));
-        self.code.line(&format!("@{more} bra {again}"));
+        self.code.repeat("setp.lt.s64", [&at, &end], &again);
         self.code.leave();
         self.code.place(&skip);
     }
@@ -98,14 +96,14 @@ impl Emitter<'_> {
                 let before = self.code.of(Kind::Predicate, "setp.lt.s32", &[&column, &own]);
                 let behind = self.code.of(Kind::Predicate, "setp.ge.s32", &[&column, &last]);
                 let other = self.code.of(Kind::Predicate, "or.pred", &[&before, &behind]);
-                self.code.line(&format!("@{other} bra {skip}"));
+                self.code.branch(&other, &skip);
                 self.code.of(Kind::Long, "cvt.s64.s32", &[&column])
             } else if Some(d) == beside {
                 let first = self.walk().line.clone();
                 let index = self.code.by(Kind::Word, "add.s32", &first, line);
                 let lines = self.extent_of(d);
                 let outside = self.code.of(Kind::Predicate, "setp.ge.s32", &[&index, &lines]);
-                self.code.line(&format!("@{outside} bra {skip}"));
+                self.code.branch(&outside, &skip);
                 self.code.of(Kind::Long, "cvt.s64.s32", &[&index])
             } else {
                 self.code.recall(&format!("index {d}")).expect("it was found at the beginning")
