@@ -53,7 +53,7 @@ impl Emitter<'_> {
         let mut first = Vec::with_capacity(rank);
         for d in 0..rank {
             let index = if d + 1 == rank {
-                rest.clone()
+                rest
             } else {
                 let extent = self.extent(d);
                 let index = self.code.of(Kind::Long, "rem.u64", &[&rest, &extent]);
@@ -73,7 +73,7 @@ impl Emitter<'_> {
             _ => format!("{name}.u64"),
         });
         let is_short = kind == Kind::Word;
-        let mut beyond = if is_short { at.to_owned() } else { self.code.of(Kind::Long, "cvt.u64.u32", &[at]) };
+        let mut beyond = if is_short { Register::of(at) } else { self.code.of(Kind::Long, "cvt.u64.u32", &[at]) };
         let mut indices = Vec::with_capacity(rank);
         for (d, first) in chunk.first.iter().enumerate() {
             let mut index = self.code.of(kind, &add, &[first, &beyond]);
@@ -142,7 +142,7 @@ impl Emitter<'_> {
     /// Joins the lanes of a warp: lane 0 has the result.
     fn join_lanes(&mut self, op: Reduction, kind: Kind, own: &Register) {
         self.code.scope();
-        let mut joined = own.clone();
+        let mut joined = *own;
         for distance in [16, 8, 4, 2, 1] {
             let other = self.shuffled(kind, &joined, distance);
             joined = self.join(op, kind, &joined, &other);
@@ -173,7 +173,7 @@ impl Emitter<'_> {
         }
         let before = self.code.take();
         self.code.scope();
-        let mut lanes: Vec<Register> = own.iter().map(|(_, own)| own.clone()).collect();
+        let mut lanes: Vec<Register> = own.iter().map(|(_, own)| *own).collect();
         for place in &places {
             self.stores(place);
             for (number, ((kind, _), lane)) in numbers.iter().zip(own.iter().zip(&mut lanes)) {

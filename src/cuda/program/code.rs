@@ -39,15 +39,63 @@ impl Kind {
 }
 
 /// A number as it stands in the code.
-pub(super) fn literal(kind: Kind, value: f64) -> String {
+pub(super) fn literal(kind: Kind, value: f64) -> Register {
     match kind {
-        Kind::Single => format!("0f{:08X}", (value as f32).to_bits()),
-        _ => format!("0d{:016X}", value.to_bits()),
+        Kind::Single => Register::of(&format!("0f{:08X}", (value as f32).to_bits())),
+        _ => Register::of(&format!("0d{:016X}", value.to_bits())),
     }
 }
 
-/// A register, by its name.
-pub(super) type Register = String;
+/// A register by its name, or a number. It is copied, so that the code that writes code drops no texts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Register {
+    len: u8,
+    text: [u8; Register::MOST],
+}
+
+impl Register {
+    const MOST: usize = 23;
+
+    /// The register or number of this text.
+    #[inline(never)]
+    pub(super) fn of(name: &str) -> Register {
+        let mut text = [0; Register::MOST];
+        text[..name.len()].copy_from_slice(name.as_bytes());
+        Register { len: name.len() as u8, text }
+    }
+
+    /// None yet.
+    pub(super) const fn new() -> Register {
+        Register { len: 0, text: [0; Register::MOST] }
+    }
+}
+
+impl std::ops::Deref for Register {
+    type Target = str;
+
+    #[inline(never)]
+    fn deref(&self) -> &str {
+        str::from_utf8(&self.text[..usize::from(self.len)]).unwrap_or_default()
+    }
+}
+
+impl std::borrow::Borrow<str> for Register {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl std::fmt::Display for Register {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(self)
+    }
+}
+
+impl std::fmt::Debug for Register {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(self)
+    }
+}
 
 /// Code under construction. An instruction without effects is written once in a scope and those inside it: who asks for
 /// the same again gets the register.
@@ -73,7 +121,7 @@ impl Code {
     pub(super) fn register(&mut self, kind: Kind) -> Register {
         let count = &mut self.counts[kind as usize];
         *count += 1;
-        format!("{}{}", kind.names()[0], *count - 1)
+        Register::of(&format!("{}{}", kind.names()[0], *count - 1))
     }
 
     /// The result of an instruction: `name result, operands`.
@@ -81,7 +129,7 @@ impl Code {
     pub(super) fn of(&mut self, kind: Kind, name: &str, operands: &[&str]) -> Register {
         let key = format!("{name} {}", operands.join(", "));
         if let Some(known) = self.known.iter().rev().find_map(|scope| scope.get(&key)) {
-            return known.clone();
+            return *known;
         }
         let register = self.register(kind);
         self.line(&format!("{name} {register}, {}", operands.join(", ")));
@@ -104,7 +152,7 @@ impl Code {
     #[inline(never)]
     pub(super) fn remember(&mut self, key: String, register: &Register) {
         if let Some(scope) = self.known.last_mut() {
-            scope.insert(key, register.clone());
+            scope.insert(key, *register);
         }
     }
 

@@ -25,7 +25,7 @@ impl Writer<'_> {
     /// Never inlined: functions have hundreds of operations, and each would be as much code as this.
     #[inline(never)]
     fn op(&mut self, kind: Kind, instruction: &str, operands: &[Name]) -> Name {
-        let operands: Vec<&str> = operands.iter().map(|operand| self.names[operand.0].as_str()).collect();
+        let operands: Vec<&str> = operands.iter().map(|operand| &*self.names[operand.0]).collect();
         let register = self.code.of(kind, instruction, &operands);
         self.name(register)
     }
@@ -146,13 +146,13 @@ impl Emitter<'_> {
             .iter()
             .map(|&of| match kind {
                 Kind::Single => self.code.of(Kind::Double, "cvt.f64.f32", &[of]),
-                _ => of.to_owned(),
+                _ => Register::of(of),
             })
             .collect();
         let mut writer = Writer { code: &mut self.code, names: Vec::new() };
         let names: Vec<Name> = wide.into_iter().map(|register| writer.name(register)).collect();
         let result = write(&mut writer, &names);
-        let result = writer.names[result.0].clone();
+        let result = writer.names[result.0];
         if kind == Kind::Single { self.code.of(Kind::Single, "cvt.rn.f32.f64", &[&result]) } else { result }
     }
 

@@ -30,7 +30,7 @@ impl Emitter<'_> {
             self.leave_if("ge", &rest, &elements, end);
             for d in 0..rank {
                 if d + 1 == rank {
-                    indices.push(rest.clone());
+                    indices.push(rest);
                     break;
                 }
                 let extent = self.extent(d);
@@ -50,7 +50,7 @@ impl Emitter<'_> {
                 _ => self.shape.domain[d],
             };
             let number = if d + 1 == rank {
-                rest.clone()
+                rest
             } else {
                 let blocks = self.long(&format!("blocks {d}"), blocks as i64);
                 let blocks = self.code.of(Kind::Word, "cvt.u32.u64", &[&blocks]);
@@ -74,7 +74,7 @@ impl Emitter<'_> {
 
     pub(super) fn leave_if(&mut self, comparison: &str, a: &str, b: &str, label: &str) {
         let when = self.code.of(Kind::Predicate, &format!("setp.{comparison}.s64"), &[a, b]);
-        self.code.branch(&when, &label);
+        self.code.branch(&when, label);
     }
 
     /// Goes to `edge` where not all that a thread reads and writes lies inside; along the first dimension, that a warp does:
@@ -84,14 +84,14 @@ impl Emitter<'_> {
         for d in 0..self.shape.domain.len() {
             let [low, high] = self.reach[d];
             let high = if d == 1 { high + self.shape.rows as i64 - 1 } else { high };
-            let index = own.index(d).clone();
+            let index = *own.index(d);
             let is_along_warps = d == 0 && (!self.shape.flat || self.shape.domain.len() == 1);
             let [first, last] = match is_along_warps {
                 true => {
                     let last = self.code.of(Kind::Long, "or.b64", &[&index, &(WARP - 1).to_string()]);
                     [self.code.of(Kind::Long, "and.b64", &[&index, &(-WARP).to_string()]), last]
                 }
-                false => [index.clone(), index],
+                false => [index, index],
             };
             let mut whens = Vec::new();
             if low < 0 {
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         }
         // One branch, behind all that both ways know.
         if let Some(outside) = outside {
-            self.code.branch(&outside, &edge);
+            self.code.branch(&outside, edge);
         }
     }
 
@@ -133,12 +133,12 @@ impl Emitter<'_> {
         let again = self.code.label();
         self.code.place(&again);
         self.code.scope();
-        place.indices[1] = row.clone();
+        place.indices[1] = row;
         each(self, &place);
         self.code.leave();
         self.code.line(&format!("add.s64 {row}, {row}, 1"));
         self.code.repeat("setp.lt.s64", [&row, &last], &again);
-        self.code.jump(&end);
+        self.code.jump(end);
     }
 
     /// Moves a place along a dimension, beyond which there is this boundary. `None` where it stays inside; else the
@@ -160,7 +160,7 @@ impl Emitter<'_> {
             return None;
         }
         let extent = self.extent(dim);
-        let index = place.indices[dim].clone();
+        let index = place.indices[dim];
         let at = self.code.of(Kind::Long, "add.s64", &[&index, &offset.to_string()]);
         let outside = match offset < 0 {
             true => self.code.of(Kind::Predicate, "setp.lt.s64", &[&at, "0"]),
@@ -168,7 +168,7 @@ impl Emitter<'_> {
         };
         place.indices[dim] = match end {
             Boundary::Constant(_) | Boundary::Replicate => {
-                let nearest = if offset < 0 { "0".to_owned() } else { self.last(dim) };
+                let nearest = if offset < 0 { Register::of("0") } else { self.last(dim) };
                 self.code.of(Kind::Long, "selp.b64", &[&nearest, &at, &outside])
             }
             _ => self.wrapped(dim, &at, (offset, end), &outside),
@@ -193,8 +193,8 @@ impl Emitter<'_> {
             _ => distance <= count,
         };
         let period = match end {
-            Boundary::Circular => extent.clone(),
-            Boundary::Symmetric => twice.clone(),
+            Boundary::Circular => extent,
+            Boundary::Symmetric => twice,
             _ => {
                 let period = self.code.of(Kind::Long, "add.s64", &[&twice, "-2"]);
                 self.code.of(Kind::Long, "max.s64", &[&period, "1"])

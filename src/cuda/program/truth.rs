@@ -151,7 +151,7 @@ impl Emitter<'_> {
         if exponent == 0 {
             return self.code.of(kind, &format!("mov.{}", kind.number()), &[&one]);
         }
-        let mut power = x.to_owned();
+        let mut power = Register::of(x);
         for _ in 1..exponent.unsigned_abs() {
             power = self.op(kind, "mul.rn", &[&power, x]);
         }
@@ -229,7 +229,7 @@ impl Emitter<'_> {
         let equal = self.compare(kind, "eq", a, b);
         let rest = self.choose(kind, &equal, &rest, &signed);
         let by_zero = self.compare(kind, "eq", b, &zero);
-        let of_zero = if of_divisor { a.to_owned() } else { literal(kind, f64::NAN) };
+        let of_zero = if of_divisor { Register::of(a) } else { literal(kind, f64::NAN) };
         self.choose(kind, &by_zero, &of_zero, &rest)
     }
 }

@@ -61,7 +61,7 @@ impl Emitter<'_> {
         let chains = &mut self.walk_mut().chains;
         let known = chains.iter().position(|(chain, _)| *chain == key);
         let at = known.unwrap_or_else(|| {
-            chains.push((key, Default::default()));
+            chains.push((key, [Register::new(); 2]));
             chains.len() - 1
         });
         &mut chains[at].1

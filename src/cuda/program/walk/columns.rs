@@ -18,7 +18,7 @@ impl Emitter<'_> {
     /// The index of an element of the lane, inside the array.
     #[inline(never)]
     fn row(&mut self, element: usize) -> Register {
-        let first = self.walk().row.clone();
+        let first = self.walk().row;
         self.ahead(|emitter| {
             let own = emitter.code.by(Kind::Word, "add.s32", &first, element);
             emitter.index_inside(0, own)
@@ -28,7 +28,7 @@ impl Emitter<'_> {
     /// The index of a line of the lane, inside the array.
     #[inline(never)]
     fn line(&mut self, line: i64) -> Register {
-        let first = self.walk().line.clone();
+        let first = self.walk().line;
         let beside = self.walk().route.beside.expect("lines are asked for where there are some");
         self.ahead(|emitter| {
             let own = emitter.code.by(Kind::Word, "add.s32", &first, line);
@@ -69,13 +69,13 @@ impl Emitter<'_> {
     #[inline(never)]
     pub(super) fn column_at(&mut self, level: usize, lag: usize) -> Register {
         let walk = self.walk();
-        let (column, behind) = (walk.column.clone(), level * walk.route.lag + lag);
+        let (column, behind) = (walk.column, level * walk.route.lag + lag);
         if behind == 0 { column } else { self.code.by(Kind::Word, "sub.s32", &column, behind) }
     }
 
     /// A column inside the array, as a wide index.
     fn inside(&mut self, column: &str) -> Register {
-        let mut column = column.to_owned();
+        let mut column = Register::of(column);
         if self.walk().edges {
             let along = self.walk().route.along.expect("there are columns");
             let columns = self.extent_of(along);
@@ -146,7 +146,7 @@ impl Emitter<'_> {
                 return address;
             }
             let row = emitter.code.of(Kind::Long, "cvt.s64.s32", &[&row]);
-            let step = if plain { bytes.to_string() } else { wide(emitter, 0) };
+            let step = if plain { Register::of(&bytes.to_string()) } else { wide(emitter, 0) };
             emitter.code.of(Kind::Long, "mad.lo.s64", &[&row, &step, &address])
         });
         let beyond = if immediate { element * bytes } else { 0 };
@@ -219,7 +219,7 @@ impl Emitter<'_> {
         };
         let own = match self.walk().route.beside.filter(|_| edges) {
             Some(beside) => {
-                let (first, lines) = (self.walk().line.clone(), self.extent_of(beside));
+                let (first, lines) = (self.walk().line, self.extent_of(beside));
                 let index = self.code.by(Kind::Word, "add.s32", &first, line);
                 let inside = self.code.of(Kind::Predicate, "setp.lt.s32", &[&index, &lines]);
                 self.code.of(Kind::Predicate, "and.pred", &[&own, &inside])
@@ -232,9 +232,9 @@ impl Emitter<'_> {
             let values: Vec<Register> = (first..first + together)
                 .map(|element| self.value(part, &Place::of_walk(At { level, element, line, lag })))
                 .collect();
-            let mut own = own.clone();
+            let mut own = own;
             if edges {
-                let (row, rows) = (self.walk().row.clone(), self.extent_of(0));
+                let (row, rows) = (self.walk().row, self.extent_of(0));
                 let index = self.code.by(Kind::Word, "add.s32", &row, first);
                 let inside = self.code.of(Kind::Predicate, "setp.lt.s32", &[&index, &rows]);
                 own = self.code.of(Kind::Predicate, "and.pred", &[&own, &inside]);

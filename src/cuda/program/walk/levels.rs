@@ -13,7 +13,7 @@ impl Emitter<'_> {
         let before = self.code.take();
         let walks = self.walk().route.along.is_some();
         let fed = self.fed();
-        let first = self.walk().first.clone();
+        let first = self.walk().first;
         let mut begin = Vec::new();
         // The first columns are there before the loop; in it the next one is loaded while the latest is worked on.
         for &(part, _) in &fed {
@@ -21,8 +21,8 @@ impl Emitter<'_> {
             for line in self.lines_of(0, part) {
                 let own: Vec<Register> = self.ahead(|emitter| emitter.load_part(part, (line, &first)));
                 for (element, loaded) in own.into_iter().enumerate() {
-                    let register = if walks { self.code.register(kind) } else { loaded.clone() };
-                    begin.push((kind, register.clone(), loaded));
+                    let register = if walks { self.code.register(kind) } else { loaded };
+                    begin.push((kind, register, loaded));
                     self.walk_mut().kept.push(((0, part, 0, line, element), register));
                 }
             }
@@ -30,7 +30,7 @@ impl Emitter<'_> {
         self.code.scope();
         let mut next = Vec::new();
         if walks {
-            let column = self.walk().column.clone();
+            let column = self.walk().column;
             let behind = self.code.by(Kind::Word, "add.s32", &column, 1);
             for &(part, _) in &fed {
                 for line in self.lines_of(0, part) {
@@ -59,8 +59,8 @@ impl Emitter<'_> {
             self.code.set(kind, &to, &from);
         }
         let past = self.walk().kept.iter().filter(|(kept, _)| kept.2 > 0);
-        let chains = self.walk().chains.iter().map(|(kept, [register, _])| (kept.1, register.clone()));
-        let past: Vec<_> = past.map(|(kept, register)| (kept.1, register.clone())).chain(chains).collect();
+        let chains = self.walk().chains.iter().map(|(kept, [register, _])| (kept.1, *register));
+        let past: Vec<_> = past.map(|(kept, register)| (kept.1, *register)).chain(chains).collect();
         for (part, register) in past {
             let kind = Kind::of_numbers(self.kernel.parts[part].single);
             self.code.set(kind, &register, &literal(kind, 0.0));
@@ -68,7 +68,7 @@ impl Emitter<'_> {
         let again = self.code.label();
         self.code.place(&again);
         self.code.put(&body);
-        let column = self.walk().column.clone();
+        let column = self.walk().column;
         let stop = self.code.recall("stop").expect("it was found at the beginning");
         self.code.repeat("setp.lt.s32", [&column, &stop], &again);
     }
@@ -197,7 +197,7 @@ impl Emitter<'_> {
         }
         for (part, line, loaded) in next {
             for (element, from) in loaded.iter().enumerate() {
-                moves.push(((0, *part, 0, *line, element), Some(from.clone())));
+                moves.push(((0, *part, 0, *line, element), Some(*from)));
             }
         }
         for (key, from) in moves {
@@ -206,7 +206,7 @@ impl Emitter<'_> {
             self.code.set(kind, &to.expect("it is kept"), &from.expect("those ahead of it are kept"));
         }
         self.lengthen();
-        let column = self.walk().column.clone();
+        let column = self.walk().column;
         self.code.line(&format!("add.s32 {column}, {column}, 1"));
     }
 
@@ -287,8 +287,8 @@ impl Emitter<'_> {
     /// The condition under which a sample lies outside the array.
     fn is_outside(&mut self, dim: usize, way: Way, at: At) -> Register {
         let (index, own) = match self.direction(dim) {
-            0 => (self.walk().row.clone(), at.element as i64),
-            1 => (self.walk().line.clone(), at.line),
+            0 => (self.walk().row, at.element as i64),
+            1 => (self.walk().line, at.line),
             _ => (self.column_at(at.level, at.lag), 0),
         };
         let extent = self.extent_of(dim);
@@ -302,7 +302,7 @@ impl Emitter<'_> {
     /// A part's value at another row, another line and another column.
     pub(in crate::cuda::program) fn beside(&mut self, of: usize, [rows, lines, columns]: [Way; 3], at: At) -> Register {
         let elements = self.walk().gait.elements;
-        let index = self.walk().row.clone();
+        let index = self.walk().row;
         let position = at.element as i64 + rows.offset;
         self.with_ghosts(of, rows, (position, elements), (0, &index), &mut |emitter, position| {
             emitter.across(of, [lines, columns], position, at)
@@ -339,7 +339,7 @@ impl Emitter<'_> {
                 continue;
             }
             let begins = match way.offset < 0 {
-                true => (blocks * size).to_string(),
+                true => Register::of(&(blocks * size).to_string()),
                 false => {
                     let extent = self.extent_of(dim);
                     self.code.by(Kind::Word, "sub.s32", &extent, last + 1 + blocks * size)
@@ -356,7 +356,7 @@ impl Emitter<'_> {
     /// lane's.
     fn across(&mut self, of: usize, [lines, columns]: [Way; 2], position: i64, at: At) -> Register {
         let Walk { gait, line, route, .. } = self.walk();
-        let (elements, size, index) = (gait.elements as i64, gait.lines, line.clone());
+        let (elements, size, index) = (gait.elements as i64, gait.lines, *line);
         let dim = route.beside.unwrap_or(0);
         let (lanes, element) = (position.div_euclid(elements), position.rem_euclid(elements));
         let at = At { element: element as usize, ..at };
@@ -388,7 +388,7 @@ impl Emitter<'_> {
             let Some(inside) = columns.inside(columns.offset, beyond) else { break };
             let own = self.column_at(at.level, at.lag);
             let end = match columns.offset < 0 {
-                true => from_end.to_string(),
+                true => Register::of(&from_end.to_string()),
                 false => {
                     let along = self.walk().route.along.expect("there are columns");
                     let columns = self.extent_of(along);

@@ -202,7 +202,7 @@ impl Emitter<'_> {
             rest = self.code.of(Kind::Word, "div.u32", &[&rest, &extent]);
         }
         let over = self.code.by(Kind::Predicate, "setp.ne.u32", &rest, 0);
-        self.code.branch(&over, &end);
+        self.code.branch(&over, end);
         for (d, index) in indices {
             self.code.remember(format!("index {d}"), &index);
         }
@@ -225,7 +225,7 @@ impl Emitter<'_> {
             let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
             meets = self.code.of(Kind::Predicate, "or.pred", &[&meets, &beyond]);
         }
-        let mut first = "0".to_owned();
+        let mut first = Register::of("0");
         if let Some(along) = along {
             let columns = self.index_of(&format!("extent {along}"), domain[along]);
             let own = self.code.of(Kind::Word, "mul.lo.s32", &[&part, &length]);
@@ -246,6 +246,6 @@ impl Emitter<'_> {
         self.code.set(Kind::Word, &column, &first);
         let walk = self.walk_mut();
         (walk.column, walk.first, walk.row, walk.line) = (column, first, row, line);
-        self.code.branch(&meets, &edge);
+        self.code.branch(&meets, edge);
     }
 }

@@ -62,11 +62,11 @@ impl Emitter<'_> {
         let entry = self.code.of(Kind::Long, "ld.global.nc.b64", &[&format!("[{entry}+0]")]);
         let row = self.code.of(Kind::Word, "cvt.u32.u64", &[&entry]);
         let slot = self.code.by(Kind::Long, "shr.u64", &entry, 32);
-        let own_row = self.walk().row.clone();
+        let own_row = self.walk().row;
         let element = self.code.of(Kind::Word, "sub.s32", &[&row, &own_row]);
         let is_here = self.code.by(Kind::Predicate, "setp.lt.u32", &element, elements);
         let is_here = self.code.of(Kind::Predicate, "and.pred", &[&is_here, &own]);
-        let mut value = values[0].clone();
+        let mut value = values[0];
         for (number, other) in values.iter().enumerate().skip(1) {
             let is_it = self.code.by(Kind::Predicate, "setp.eq.s32", &element, number);
             value = self.choose(kind, &is_it, other, &value);
@@ -96,14 +96,14 @@ impl Emitter<'_> {
                 let before = self.code.of(Kind::Predicate, "setp.lt.s32", &[&column, &own]);
                 let behind = self.code.of(Kind::Predicate, "setp.ge.s32", &[&column, &last]);
                 let other = self.code.of(Kind::Predicate, "or.pred", &[&before, &behind]);
-                self.code.branch(&other, &skip);
+                self.code.branch(&other, skip);
                 self.code.of(Kind::Long, "cvt.s64.s32", &[&column])
             } else if Some(d) == beside {
-                let first = self.walk().line.clone();
+                let first = self.walk().line;
                 let index = self.code.by(Kind::Word, "add.s32", &first, line);
                 let lines = self.extent_of(d);
                 let outside = self.code.of(Kind::Predicate, "setp.ge.s32", &[&index, &lines]);
-                self.code.branch(&outside, &skip);
+                self.code.branch(&outside, skip);
                 self.code.of(Kind::Long, "cvt.s64.s32", &[&index])
             } else {
                 self.code.recall(&format!("index {d}")).expect("it was found at the beginning")

@@ -35,7 +35,7 @@ pub(in crate::cuda::program) struct Walk<'k> {
 impl Walk<'_> {
     /// A kept element, if it is there.
     pub(super) fn find(&self, key: Kept) -> Option<Register> {
-        self.kept.iter().find(|(kept, _)| *kept == key).map(|(_, register)| register.clone())
+        self.kept.iter().find(|(kept, _)| *kept == key).map(|(_, register)| *register)
     }
 }
 
