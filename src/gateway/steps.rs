@@ -9,7 +9,7 @@ use super::store::{Home, Numbers, StoredArray, next_number};
 use super::windows;
 use crate::mex::{Argument, Class, Error};
 use crate::process::PerProcess;
-use crate::stencil::program::{Gait, Limits};
+use crate::stencil::program::Gait;
 use crate::steps::{Ran, Recording, Shape, Step};
 
 /// A step that is ready to run.
@@ -149,8 +149,10 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     let (program, known) = finished?;
     let engine = home.engine()?;
     // Numbers are made in kernels where walks are taken, too: neither is timed yet.
-    let numbers = if Settings::from_environment()?.gait == Some(Gait::NONE) { Some(0) } else { None };
-    let limits = engine.limits().map(|own| Limits { numbers: numbers.unwrap_or(own.numbers), ..own });
+    let mut limits = engine.limits();
+    if let (Some(limits), Some(Gait::NONE)) = (&mut limits, Settings::from_environment()?.gait) {
+        limits.numbers = 0;
+    }
     let step = Step::within(&*engine, limits, (program, known), (values, shape))?;
     let stages = step.stages();
     ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), arguments, shapes, shape });

@@ -64,8 +64,11 @@ impl Batches {
         buffers: &mut Buffers,
         watch: &Watch,
     ) -> Result<usize, Error> {
+        if !self.may_be {
+            return Ok(0);
+        }
         let elements = states.iter().map(Numbers::len).max().unwrap_or(0);
-        if !self.may_be || elements > LARGE {
+        if elements > LARGE {
             return Ok(0);
         }
         self.singles += 1;

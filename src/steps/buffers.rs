@@ -6,7 +6,7 @@ use super::Number;
 use crate::stencil::program::{Numbers, Value};
 use crate::stencil::{Array, Engine, Error, Noted};
 
-/// What is computed in a step, and arrays that nobody needs any more.
+/// The results of a step, and arrays that nobody needs any more.
 pub(super) struct Buffers {
     pub(super) results: Vec<Option<Numbers>>,
     pub(super) spare: Vec<Numbers>,

@@ -210,19 +210,18 @@ impl Step {
         while done < run.steps && !ended {
             watch.check()?;
             let free = run.free(done, self.shape);
-            let took = match self.take_several(engine, (run, done), (&mut states, &mut records), &mut buffers, watch)? {
-                0 => {
-                    let mut one = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
-                        let results = self.take_one(engine, states.drain(..), buffers, watch)?;
-                        let mut results = results.into_iter();
-                        states.extend(results.by_ref().take(self.shape.states));
-                        results.for_each(|result| buffers.give(result));
-                        Ok(())
-                    };
-                    batches.take(engine, (&mut one, free), &mut states, &mut buffers, watch)?
-                }
-                took => took,
-            };
+            let took =
+                match self.take_several(engine, (run, done, free), (&mut states, &mut records), &mut buffers, watch)? {
+                    0 => {
+                        let mut one = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
+                            let results = self.take_one(engine, states.drain(..), buffers, watch)?;
+                            self.take_over(results, states, buffers);
+                            Ok(())
+                        };
+                        batches.take(engine, (&mut one, free), &mut states, &mut buffers, watch)?
+                    }
+                    took => took,
+                };
             if took > 0 {
                 (done, at_once) = (done + took, at_once + took);
                 if run.every > 0 && (run.before + done).is_multiple_of(run.every) {
@@ -246,13 +245,18 @@ impl Step {
             }
             watch.rewind(mark);
             watch.count(results.iter().map(Numbers::len).max().unwrap_or(0));
-            let mut results = results.into_iter();
-            states.extend(results.by_ref().take(self.shape.states));
-            results.for_each(|result| buffers.give(result));
+            self.take_over(results, &mut states, &mut buffers);
         }
         let pages = on_the_way.count;
         let (kept, records) = (on_the_way.all(engine, watch)?, records.all(engine, watch)?);
         Ok(Ran { states, kept, pages, records, steps: done, at_once, ended })
+    }
+
+    /// Has the results of a step become the states of the next one, as far as they are states.
+    fn take_over(&self, results: Vec<Numbers>, states: &mut Vec<Numbers>, buffers: &mut Buffers) {
+        let mut results = results.into_iter();
+        states.extend(results.by_ref().take(self.shape.states));
+        results.for_each(|result| buffers.give(result));
     }
 
     /// Returns true where steps are kernels alone, which the engine can put off, and have nothing of their own.
@@ -285,12 +289,12 @@ impl Step {
     fn take_several(
         &mut self,
         engine: &(dyn Engine + 'static),
-        (run, done): (&Run, usize),
+        (run, done, free): (&Run, usize, usize),
         (states, records): (&mut Vec<Numbers>, &mut Collections),
         buffers: &mut Buffers,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        let mut span = Span { first: done, most: run.free(done, self.shape), gait: run.gait };
+        let mut span = Span { first: done, most: free, gait: run.gait };
         if span.most == 0 || span.gait == Some(Gait::NONE) {
             return Ok(0);
         }

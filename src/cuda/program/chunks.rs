@@ -132,8 +132,11 @@ impl Emitter<'_> {
             Reduction::Min => [when("nan", lane, lane), when("lt", other, lane)],
             Reduction::Max => [when("nan", lane, lane), when("gt", other, lane)],
             Reduction::LargestMagnitude => [when("nan", other, other), when("gt", other, lane)],
-            Reduction::Any | Reduction::Differ => [when("neu", other, &zero), when("neu", other, &zero)],
-            Reduction::All => [when("eq", other, &zero), when("eq", other, &zero)],
+            Reduction::Any | Reduction::Differ | Reduction::All => {
+                let name = if op == Reduction::All { "eq" } else { "neu" };
+                let takes = when(name, other, &zero);
+                return self.choose(kind, &takes, other, lane);
+            }
         };
         let takes = self.code.of(Kind::Predicate, "or.pred", &[&takes[0], &takes[1]]);
         self.choose(kind, &takes, other, lane)
@@ -309,10 +312,10 @@ pub(super) fn write(kernel: &Kernel) -> Written {
         own.push((kind, register));
     }
     emitter.each_of_chunk((&chunk, &lane), &own);
+    let [results, counters] = joints(chunks);
     let mut scratch = 0;
     for (at, (reduced, own)) in kernel.numbers.iter().zip(&own).enumerate() {
         emitter.join_lanes(reduced.op, own.0, &own.1);
-        let [results, counters] = joints(chunks);
         emitter.join_chunks((at, reduced), own, (&number, &lane), [scratch, scratch + 8 * results]);
         scratch += 8 * results + (4 * counters).next_multiple_of(8);
     }

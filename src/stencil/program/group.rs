@@ -10,14 +10,14 @@ pub const MOST_DIMS: usize = 8;
 pub(super) struct Group {
     pub(super) level: usize,
     pub(super) len: usize,
-    /// Where dimensions end, as products of extents: ascending, without 1 and `len`.
+    /// The ends of dimensions, as products of extents: ascending, without 1 and `len`.
     pub(super) cuts: Vec<usize>,
     /// The dimensions along which a filter goes, each from a product to the next: nothing may cut them.
     pub(super) spans: Vec<[usize; 2]>,
     pub(super) entries: usize,
     pub(super) parts: usize,
     pub(super) inputs: Vec<Value>,
-    /// How often one of them is seen in a way of its own.
+    /// The number of times that one of them is seen in a way of its own.
     pub(super) views: usize,
     pub(super) outputs: Vec<Value>,
     /// Reductions.

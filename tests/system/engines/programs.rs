@@ -411,7 +411,7 @@ fn inputs_of(dims: [usize; 3]) -> Vec<(bool, usize)> {
     vec![(false, len), (true, len), (false, len), (false, dims[0]), (true, dims[1] * dims[2]), (false, 1), (true, 1)]
 }
 
-const REDUCTIONS: [Reduction; 10] = [
+pub const REDUCTIONS: [Reduction; 10] = [
     Reduction::Sum,
     Reduction::Dot,
     Reduction::SumOfMagnitudes,

@@ -5,22 +5,10 @@ use stencil_mex::stencil::{Arithmetic, Compute, Real, Reduction, Reference, Targ
 use stencil_mex::watch::Watch;
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, size_of_check};
+use super::super::programs::REDUCTIONS;
 use super::{blank, cancelling, compare, elements, numbers, show};
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
-
-const REDUCTIONS: [Reduction; 10] = [
-    Reduction::Sum,
-    Reduction::Dot,
-    Reduction::SumOfMagnitudes,
-    Reduction::Product,
-    Reduction::Min,
-    Reduction::Max,
-    Reduction::LargestMagnitude,
-    Reduction::Any,
-    Reduction::All,
-    Reduction::Differ,
-];
 
 pub(super) fn check_reduction<T: Real>(
     engine: &AnyEngine,
