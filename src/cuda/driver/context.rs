@@ -113,10 +113,12 @@ impl Context {
         self.alive()
     }
 
-    /// Whether there is something of it to be given back; it is tried to make it current for that.
-    pub(crate) fn is_current(&self) -> bool {
+    /// Makes it current to give back what was made in it. What the host had current is current again when the answer is
+    /// dropped: things go at any time, also between calls. `None` where nothing is left to be given back.
+    pub(crate) fn enter_to_free(&self) -> Option<Result<HostContext, Error>> {
+        let host = self.is_ours().then(HostContext::save)?;
         // Where the driver refuses, it may still take back what is its own.
-        self.is_ours() && (self.bind().is_ok() || self.alive().is_ok())
+        (self.bind().is_ok() || self.alive().is_ok()).then_some(host)
     }
 
     /// Whether it is this process that retained it.
@@ -299,7 +301,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if self.context.is_current() {
+        if let Some(_host) = self.context.enter_to_free() {
             // SAFETY: it was made in `new`.
             let _ = unsafe { result::stream::destroy(self.handle.0) };
         }
@@ -343,7 +345,7 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        if self.context.is_current() {
+        if let Some(_host) = self.context.enter_to_free() {
             // SAFETY: it was made in `new`.
             let _ = unsafe { result::event::destroy(self.handle.0) };
         }
@@ -424,7 +426,7 @@ impl Drop for Recording {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        if self.stream.context().is_current() {
+        if let Some(_host) = self.stream.context().enter_to_free() {
             // SAFETY: it was made in `record`, and what was launched has been waited for.
             let _ = unsafe { result::graph::exec_destroy(self.ready.0) };
         }

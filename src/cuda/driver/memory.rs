@@ -104,7 +104,7 @@ impl DeviceBuffer {
 
 impl Drop for DeviceBuffer {
     fn drop(&mut self) {
-        if self.context.is_current() {
+        if let Some(_host) = self.context.enter_to_free() {
             // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
             let _ = unsafe { result::free_sync(self.address) };
         }
@@ -172,7 +172,7 @@ fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
 
 impl Drop for PinnedBuffer {
     fn drop(&mut self) {
-        if self.context.is_current() {
+        if let Some(_host) = self.context.enter_to_free() {
             // SAFETY: as for `DeviceBuffer`.
             let _ = unsafe { result::free_host(self.address) };
         }

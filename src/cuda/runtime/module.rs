@@ -39,7 +39,7 @@ impl Drop for LoadedModule {
     fn drop(&mut self) {
         // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that
         // went wrong, it was told.
-        if self.context.is_current() {
+        if let Some(_host) = self.context.enter_to_free() {
             let _ = result::ctx::synchronize();
             // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch
             // one held this.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cudarc::driver::{result, sys};
 use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction, Reference,
@@ -343,6 +344,14 @@ fn by_choice(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
+/// The context that is current on this thread; none with an engine that has none.
+fn current_context(engine: &AnyEngine) -> Result<Option<sys::CUcontext>, String> {
+    if engine.name() != "cuda" {
+        return Ok(None);
+    }
+    result::ctx::get_current().map_err(|error| error.to_string())
+}
+
 /// Steps that end in numbers, so many that a batch of them is replayed: without a question, and with pages and an end.
 fn in_batches(engine: &AnyEngine) -> Outcome {
     for (single, dims) in [(false, [40, 11, 1]), (true, [1300, 1, 1])] {
@@ -361,7 +370,11 @@ fn in_batches(engine: &AnyEngine) -> Outcome {
                 (program, outputs, vec![(single, len), (single, 1), (single, 1)])
             };
             let what = format!("run {number}, single {single}");
+            let host = current_context(engine)?;
             let found = came(engine, made(), &run).map_err(|error| format!("{what}: {error}"))?;
+            if current_context(engine)? != host {
+                return Err(format!("{what}: another context is current than before"));
+            }
             let right = came(&Reference, made(), &run)?;
             if (&found.0, &found.1, found.2, found.3) != (&right.0, &right.1, right.2, right.3) {
                 return Err(format!("{what}: {} steps for {}, or other bits", found.2, right.2));
