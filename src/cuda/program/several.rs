@@ -18,7 +18,7 @@ use crate::stencil::{Advance, Array, Compute, Engine, Error, Room, Source, Span,
 use crate::watch::Watch;
 
 /// The walks that are tried: levels, elements of a lane, its lines, and the blocks that registers suffice for.
-const GAITS: [[usize; 4]; 6] = [[2, 2, 1, 4], [4, 2, 1, 3], [6, 2, 1, 3], [4, 4, 1, 2], [8, 4, 1, 2], [2, 4, 1, 3]];
+const GAITS: [[usize; 4]; 5] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2], [2, 4, 1, 3]];
 const GAITS_OF_VOLUMES: [[usize; 4]; 5] = [[1, 1, 4, 3], [1, 1, 2, 4], [1, 2, 4, 2], [1, 4, 4, 2], [2, 1, 4, 2]];
 
 /// As many steps are taken one by one before walks are tried, or of so many elements together: most recurrences that are
