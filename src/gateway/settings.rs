@@ -49,11 +49,8 @@ const AWARE: [(&str, Option<bool>); 3] = [("auto", None), ("on", Some(true)), ("
 /// The most threads.
 const THREADS: &str = "STENCIL_THREADS";
 
-/// Asks for several steps a launch, which no call does by itself yet.
+/// The way to take several steps a launch.
 const WALK: &str = "STENCIL_WALK";
-
-/// One step after the other.
-const OFF: Option<Gait> = Some(Gait::NONE);
 
 /// The settings. A variable that is not there, or is empty, sets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +74,7 @@ impl Default for Settings {
             device_bytes: None,
             threads: None,
             cuda_aware: None,
-            gait: OFF,
+            gait: None,
         }
     }
 }
@@ -103,7 +100,7 @@ impl Settings {
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
             cuda_aware: text(CUDA_AWARE).map_or(Ok(None), |text| options::choice_of_text(CUDA_AWARE, &text, &AWARE))?,
-            gait: text(WALK).map_or(Ok(OFF), |text| gait(&text))?,
+            gait: text(WALK).map_or(Ok(None), |text| gait(&text))?,
         })
     }
 
@@ -182,7 +179,7 @@ fn gait(text: &str) -> Result<Option<Gait>, Error> {
     };
     let numbers: Option<Vec<usize>> = text.split('x').map(|number| number.parse().ok()).collect();
     match numbers.as_deref() {
-        _ if text.eq_ignore_ascii_case("off") => Ok(OFF),
+        _ if text.eq_ignore_ascii_case("off") => Ok(Some(Gait::NONE)),
         _ if text.eq_ignore_ascii_case("auto") => Ok(None),
         Some(&[levels @ 1..=64, elements @ (1 | 2 | 4 | 8), ref more @ ..]) => match *more {
             [] => Ok(Some(Gait::of(levels, elements, 1))),
@@ -223,7 +220,7 @@ mod tests {
         assert_eq!(settings(CUDA_AWARE, "off").unwrap().cuda_aware, Some(false));
         assert_eq!(settings(CUDA_AWARE, "Auto").unwrap().cuda_aware, None);
         assert_eq!(settings(WALK, "auto").unwrap().gait, None);
-        assert_eq!(settings(WALK, "off").unwrap().gait, OFF);
+        assert_eq!(settings(WALK, "off").unwrap().gait, Some(Gait::NONE));
         assert_eq!(settings(WALK, "4x2").unwrap().gait, Some(Gait::of(4, 2, 1)));
         let gait = Gait { columns: 64, ..Gait::of(1, 4, 2) };
         assert_eq!(settings(WALK, "1x4x2x64").unwrap().gait, Some(gait));

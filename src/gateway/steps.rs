@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::recordings::{self, Like, Shapes};
-use super::settings::Settings;
 use super::store::{Home, Numbers, StoredArray, next_number};
 use super::windows;
 use crate::mex::{Argument, Class, Error};
 use crate::process::PerProcess;
-use crate::stencil::program::Gait;
 use crate::steps::{Ran, Recording, Shape, Step};
 
 /// A step that is ready to run.
@@ -147,13 +145,7 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     // Arrays of a recording are of no use once it was ended, also in vain.
     let (finished, arguments) = (recording.finish(), recordings::close(number));
     let (program, known) = finished?;
-    let engine = home.engine()?;
-    // Numbers are made in kernels where walks are taken, too: neither is timed yet.
-    let mut limits = engine.limits();
-    if let (Some(limits), Some(Gait::NONE)) = (&mut limits, Settings::from_environment()?.gait) {
-        limits.numbers = 0;
-    }
-    let step = Step::within(&*engine, limits, (program, known), (values, shape))?;
+    let step = Step::new(&*home.engine()?, program, known, values, shape)?;
     let stages = step.stages();
     ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), arguments, shapes, shape });
     Ok(stages)

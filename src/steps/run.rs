@@ -8,7 +8,7 @@ use super::buffers::Buffers;
 use super::collections::{Collections, MOST_RECORDED};
 use super::several::Several;
 use super::single;
-use crate::stencil::program::{Gait, Limits, Node, Numbers, Operation, Plan, Program, Stage, Value};
+use crate::stencil::program::{Gait, Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
 use crate::watch::Watch;
 
@@ -127,21 +127,8 @@ impl Step {
         outputs: Vec<Value>,
         shape: Shape,
     ) -> Result<Step, Error> {
-        Step::within(engine, engine.limits(), (program, known), (outputs, shape))
-    }
-
-    /// [`Step::new`] of kernels within other limits than the engine's own; `None` for operations one by one.
-    ///
-    /// # Errors
-    /// Those of [`Engine::prepare`].
-    pub fn within(
-        engine: &(dyn Engine + 'static),
-        limits: Option<Limits>,
-        (program, known): (impl Into<Arc<Program>>, Vec<Option<Numbers>>),
-        (outputs, shape): (Vec<Value>, Shape),
-    ) -> Result<Step, Error> {
         let program = program.into();
-        let plan = match limits {
+        let plan = match engine.limits() {
             Some(limits) => Plan::new(&program, &outputs, limits),
             None => Plan::of_singles(&program, &outputs),
         };

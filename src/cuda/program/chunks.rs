@@ -1,9 +1,10 @@
 //! Kernels that make numbers of all elements, too.
 //!
 //! # Rationale
-//! A warp takes a chunk of the order that [`Reduction`] documents: a lane computes the elements of its own chain, one
-//! behind the other, and nothing is exchanged before the lanes are joined. The results of chunks are joined by the warp
-//! that comes last of up to 1,024, in the same order; so there is no launch for it, and nobody waits.
+//! A block takes a chunk of the order that [`Reduction`] documents, in which a lane's chain takes every 32nd element. A
+//! thread computes some elements of one chain, so that many loads are under way at once, and keeps what chains take of them.
+//! Then a warp after the other goes on with the chains, which stand in shared memory in between. The results of chunks are
+//! joined by the warp that comes last of up to 1,024, in the same order; so there is no launch for it, and nobody waits.
 
 use super::code::{Kind, Register, literal};
 use super::emit::{NAME, Written};
@@ -13,56 +14,69 @@ use crate::stencil::program::{Kernel, Reduced};
 use crate::stencil::{CHUNK, LANES, Reduction};
 
 /// The warps of a block.
-const WARPS: usize = 2;
+const WARPS: usize = 8;
 
-/// The elements of a lane that are computed side by side.
-const ABREAST: usize = 4;
+/// A warp joins the chunks of each number.
+const _: () = assert!(super::LIMITS.numbers <= WARPS);
 
-/// Beyond this, indices within a chunk have more than 32 bits.
+/// The elements of a thread.
+const OWN: usize = CHUNK / (WARPS * LANES);
+
+/// The results of chunks that a lane loads at once.
+const ABREAST: usize = 8;
+
+/// Of more elements, indices have more than 32 bits.
 const MOST_SHORT: usize = u32::MAX as usize - CHUNK;
 
-/// A chunk of a warp, as registers.
+/// Shared memory: the chains, those of a number behind those of the one before.
+const CHAINS: &str = "chains";
+
+/// A thread, and its block's chunk.
 struct Chunk {
-    /// The index of its first element along each dimension, of this kind.
+    /// The index of the chunk's first element along each dimension, of this kind.
     first: Vec<Register>,
     kind: Kind,
     /// The number of its elements.
     count: Register,
+    /// The thread's warp, its lane, and its first element, counted from the chunk's.
+    warp: Register,
+    lane: Register,
+    own: Register,
 }
 
 impl Emitter<'_> {
-    /// The warp's chunk. Warps without one go to `end`.
-    fn begin_chunk(&mut self, end: &str) -> (Register, Register, Chunk) {
+    /// The block's chunk.
+    fn begin_chunk(&mut self) -> Chunk {
         let elements = self.kernel.len();
         let block = self.code.of(Kind::Word, "mov.u32", &["%ctaid.x"]);
         let thread = self.code.of(Kind::Word, "mov.u32", &["%tid.x"]);
         let warp = self.code.by(Kind::Word, "shr.b32", &thread, LANES.ilog2());
         let lane = self.code.by(Kind::Word, "and.b32", &thread, LANES - 1);
-        let before = self.code.by(Kind::Long, "mul.wide.u32", &block, WARPS);
-        let warp = self.code.of(Kind::Long, "cvt.u64.u32", &[&warp]);
-        let number = self.code.of(Kind::Long, "add.s64", &[&before, &warp]);
-        let chunks = self.long("chunks", elements.div_ceil(CHUNK) as i64);
-        self.leave_if("ge", &number, &chunks, end);
-        let mut rest = self.code.by(Kind::Long, "shl.b64", &number, CHUNK.ilog2());
+        let own = self.code.of(Kind::Word, "mad.lo.u32", &[&warp, &(OWN * LANES).to_string(), &lane]);
+        let start = self.code.by(Kind::Long, "mul.wide.u32", &block, CHUNK);
         let all = self.long("elements", elements as i64);
-        let left = self.code.of(Kind::Long, "sub.s64", &[&all, &rest]);
+        let left = self.code.of(Kind::Long, "sub.s64", &[&all, &start]);
         let count = self.code.by(Kind::Long, "min.s64", &left, CHUNK);
         let count = self.code.of(Kind::Word, "cvt.u32.u64", &[&count]);
-        let kind = if self.kernel.domain.iter().all(|&extent| extent < MOST_SHORT) { Kind::Word } else { Kind::Long };
+        let is_short = elements < MOST_SHORT;
+        let (kind, [rem, div]) = match is_short {
+            true => (Kind::Word, ["rem.u32", "div.u32"]),
+            false => (Kind::Long, ["rem.u64", "div.u64"]),
+        };
+        let mut rest = if is_short { self.code.of(Kind::Word, "cvt.u32.u64", &[&start]) } else { start };
         let rank = self.kernel.domain.len();
         let mut first = Vec::with_capacity(rank);
         for d in 0..rank {
-            let index = if d + 1 == rank {
-                rest
-            } else {
-                let extent = self.extent(d);
-                let index = self.code.of(Kind::Long, "rem.u64", &[&rest, &extent]);
-                rest = self.code.of(Kind::Long, "div.u64", &[&rest, &extent]);
-                index
-            };
-            first.push(if kind == Kind::Word { self.code.of(kind, "cvt.u32.u64", &[&index]) } else { index });
+            if d + 1 == rank {
+                first.push(rest);
+                break;
+            }
+            let extent = self.extent(d);
+            let extent = if is_short { self.code.of(Kind::Word, "cvt.u32.u64", &[&extent]) } else { extent };
+            first.push(self.code.of(kind, rem, &[&rest, &extent]));
+            rest = self.code.of(kind, div, &[&rest, &extent]);
         }
-        (number, lane, Chunk { first, kind, count })
+        Chunk { first, kind, count, warp, lane, own }
     }
 
     /// The indices of an element of the chunk.
@@ -90,17 +104,16 @@ impl Emitter<'_> {
     }
 
     /// A lane's value with one element more.
-    fn take(&mut self, number: &Reduced, kind: Kind, lane: &str, place: &Place) -> Register {
-        let [a, b] = number.of.map(|of| self.value(of, place));
+    fn take(&mut self, op: Reduction, kind: Kind, lane: &str, [a, b]: [Register; 2]) -> Register {
         let zero = literal(kind, 0.0);
-        match number.op {
+        match op {
             Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => {
-                self.join(number.op, kind, lane, &a)
+                self.join(op, kind, lane, &a)
             }
             Reduction::Dot => self.op(kind, "fma.rn", &[&a, &b, lane]),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => {
                 let magnitude = self.op(kind, "abs", &[&a]);
-                self.join(number.op, kind, lane, &magnitude)
+                self.join(op, kind, lane, &magnitude)
             }
             Reduction::Any => {
                 let magnitude = self.op(kind, "abs", &[&a]);
@@ -154,78 +167,127 @@ impl Emitter<'_> {
         self.code.set(kind, own, &joined);
     }
 
-    /// Computes the elements of a warp's chunk, stores them, and has each lane take its own.
-    fn each_of_chunk(&mut self, (chunk, lane): (&Chunk, &Register), own: &[(Kind, Register)]) {
-        let numbers = &self.kernel.numbers;
-        let [again, one_by_one, joined] = [(); 3].map(|()| self.code.label());
-        let at = self.code.register(Kind::Word);
-        self.code.set(Kind::Word, &at, lane);
-        self.code.place(&again);
-        self.code.scope();
-        let is_over = self.code.of(Kind::Predicate, "setp.ge.u32", &[&at, &chunk.count]);
-        self.code.branch(&is_over, &joined);
-        // Those of a lane side by side, where all of them are there and see no end.
-        let last = self.code.by(Kind::Word, "add.u32", &at, (ABREAST - 1) * LANES);
+    /// Computes and stores a thread's elements. The answer is their values of each part that a number is made of.
+    fn elements_of(&mut self, chunk: &Chunk) -> Vec<(usize, [Register; OWN])> {
+        let mut parts: Vec<usize> = self.kernel.numbers.iter().flat_map(|number| number.of).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        let kind_of = |emitter: &Self, part: usize| Kind::of_numbers(emitter.kernel.parts[part].single);
+        let mut values = Vec::with_capacity(parts.len());
+        for part in parts {
+            let kind = kind_of(self, part);
+            values.push((part, [(); OWN].map(|()| self.code.register(kind))));
+        }
+        let [edge, again, over, done] = [(); 4].map(|()| self.code.label());
+        // Side by side, where all of them are there and see no end.
+        let last = self.code.by(Kind::Word, "add.u32", &chunk.own, (OWN - 1) * LANES);
         let is_short = self.code.of(Kind::Predicate, "setp.ge.u32", &[&last, &chunk.count]);
-        self.code.branch(&is_short, &one_by_one);
-        let mut places = Vec::with_capacity(ABREAST);
-        for i in 0..ABREAST {
-            let at = self.code.by(Kind::Word, "add.u32", &at, i * LANES);
+        let mut places = Vec::with_capacity(OWN);
+        for i in 0..OWN {
+            let at = self.code.by(Kind::Word, "add.u32", &chunk.own, i * LANES);
             let indices = self.indices(chunk, &at);
             places.push(Place { offsets: Some(vec![0; indices.len()]), indices, at: None });
         }
         let before = self.code.take();
         self.code.scope();
-        let mut lanes: Vec<Register> = own.iter().map(|(_, own)| *own).collect();
-        for place in &places {
+        for (i, place) in places.iter().enumerate() {
             self.stores(place);
-            for (number, ((kind, _), lane)) in numbers.iter().zip(own.iter().zip(&mut lanes)) {
-                *lane = self.take(number, *kind, lane, place);
+            for (part, own) in &values {
+                let value = self.value(*part, place);
+                self.code.set(kind_of(self, *part), &own[i], &value);
             }
         }
         self.code.leave();
         let inside = self.code.take();
         self.code.put(&before);
-        for place in &places {
-            self.branch_unless_inside(place, &one_by_one);
-        }
-        self.code.put(&inside);
-        for ((kind, own), lane) in own.iter().zip(&lanes) {
-            self.code.set(*kind, own, lane);
-        }
-        self.code.change("add.u32", &at, &(ABREAST * LANES).to_string());
-        self.code.jump(&again);
-        self.code.leave();
-        // As many at most, one by one.
-        self.code.place(&one_by_one);
-        let last = self.code.register(Kind::Word);
-        self.code.line(&format!("add.u32 {last}, {at}, {}", ABREAST * LANES));
-        self.code.change("min.u32", &last, &chunk.count);
-        let next = self.code.label();
-        self.code.place(&next);
+        // Behind all that both ways know.
+        self.code.branch(&is_short, &edge);
         self.code.scope();
+        for place in &places {
+            self.branch_unless_inside(place, &edge);
+        }
+        self.code.leave();
+        self.code.put(&inside);
+        self.code.jump(&done);
+        // One behind the other: those before it move up.
+        self.code.place(&edge);
+        let at = self.code.register(Kind::Word);
+        self.code.set(Kind::Word, &at, &chunk.own);
+        for (part, own) in &values {
+            let kind = kind_of(self, *part);
+            own.iter().for_each(|own| self.code.set(kind, own, &literal(kind, 0.0)));
+        }
+        self.code.place(&again);
+        self.code.scope();
+        for (part, own) in &values {
+            let kind = kind_of(self, *part);
+            own.windows(2).for_each(|pair| self.code.set(kind, &pair[0], &pair[1]));
+        }
+        let is_over = self.code.of(Kind::Predicate, "setp.ge.u32", &[&at, &chunk.count]);
+        self.code.branch(&is_over, &over);
         let place = Place { indices: self.indices(chunk, &at), offsets: None, at: None };
         self.stores(&place);
-        for (number, (kind, own)) in numbers.iter().zip(own) {
-            let lane = self.take(number, *kind, own, &place);
-            self.code.set(*kind, own, &lane);
+        for (part, own) in &values {
+            let value = self.value(*part, &place);
+            self.code.set(kind_of(self, *part), &own[OWN - 1], &value);
         }
         self.code.leave();
+        self.code.place(&over);
         self.code.change("add.u32", &at, &LANES.to_string());
-        self.code.repeat("setp.lt.u32", [&at, &last], &next);
-        self.code.jump(&again);
-        self.code.place(&joined);
+        self.code.repeat("setp.le.u32", [&at, &last], &again);
+        self.code.place(&done);
+        values
+    }
+
+    /// Has a warp after the other go on with the chains. They stand in shared memory behind it; the answer is the address.
+    fn chains(&mut self, chunk: &Chunk, values: &[(usize, [Register; OWN])]) -> Register {
+        let numbers = &self.kernel.numbers;
+        let [again, others] = [(); 2].map(|()| self.code.label());
+        let base = self.code.of(Kind::Long, "mov.u64", &[CHAINS]);
+        let address = self.code.of(Kind::Long, "mad.wide.u32", &[&chunk.lane, "8", &base]);
+        let is_there: [Register; OWN] = std::array::from_fn(|i| {
+            let at = self.code.by(Kind::Word, "add.u32", &chunk.own, i * LANES);
+            self.code.of(Kind::Predicate, "setp.lt.u32", &[&at, &chunk.count])
+        });
+        let turn = self.code.register(Kind::Word);
+        self.code.set(Kind::Word, &turn, "0");
+        self.code.place(&again);
+        self.code.scope();
+        let is_other = self.code.of(Kind::Predicate, "setp.ne.u32", &[&turn, &chunk.warp]);
+        self.code.branch(&is_other, &others);
+        let is_later = self.code.by(Kind::Predicate, "setp.ne.u32", &turn, 0);
+        for (at, Reduced { op, of, .. }) in numbers.iter().enumerate() {
+            let kind = Kind::of_numbers(self.kernel.parts[of[0]].single);
+            let (place, class) = (format!("[{address}+{}]", 8 * LANES * at), kind.number());
+            let mut chain = self.code.register(kind);
+            self.code.set(kind, &chain, &literal(kind, op.start::<f64>()));
+            self.code.line(&format!("@{is_later} ld.shared.{class} {chain}, {place}"));
+            for (i, is_there) in is_there.iter().enumerate() {
+                let own = of.map(|of| values.iter().find(|(part, _)| *part == of).map_or(chain, |(_, own)| own[i]));
+                let longer = self.take(*op, kind, &chain, own);
+                chain = self.choose(kind, is_there, &longer, &chain);
+            }
+            self.code.line(&format!("st.shared.{class} {place}, {chain}"));
+        }
+        self.code.leave();
+        self.code.place(&others);
+        self.code.line("bar.sync 0");
+        self.code.change("add.u32", &turn, "1");
+        let taken = self.code.register(Kind::Word);
+        self.code.line(&format!("mul.lo.u32 {taken}, {turn}, {}", OWN * LANES));
+        self.code.repeat("setp.lt.u32", [&taken, &chunk.count], &again);
+        address
     }
 
     /// Joins the results of chunks, and stores the number.
     fn join_chunks(
         &mut self,
-        (at, number): (usize, &Reduced),
-        (kind, own): &(Kind, Register),
-        (chunk, lane): (&Register, &Register),
+        (at, op): (usize, Reduction),
+        (kind, own): (Kind, &Register),
+        lane: &Register,
         [results_at, counters_at]: [usize; 2],
     ) {
-        let (op, class) = (number.op, kind.number());
+        let class = kind.number();
         let scratch = self.kernel.inputs.len() + self.kernel.outputs.len() + self.kernel.numbers.len();
         let [again, done, over] = [(); 3].map(|()| self.code.label());
         let is_first = self.code.by(Kind::Predicate, "setp.eq.u32", lane, 0);
@@ -240,7 +302,8 @@ impl Emitter<'_> {
         }
         let chunks = self.long("chunks", self.kernel.len().div_ceil(CHUNK) as i64);
         self.code.set(Kind::Long, &count, &chunks);
-        self.code.set(Kind::Long, &own_chunk, chunk);
+        let block = self.code.of(Kind::Word, "mov.u32", &["%ctaid.x"]);
+        self.code.line(&format!("cvt.u64.u32 {own_chunk}, {block}"));
         self.code.place(&again);
         self.code.scope();
         let is_one = self.code.by(Kind::Predicate, "setp.eq.s64", &count, 1);
@@ -263,24 +326,33 @@ impl Emitter<'_> {
         let others = self.code.of(Kind::Predicate, "setp.ne.u32", &[&came, &last]);
         self.code.branch(&others, &over);
         self.code.line("membar.gl");
-        let [next, ends] = [(); 2].map(|()| self.code.label());
-        let item = self.code.register(Kind::Word);
-        self.code.set(Kind::Word, &item, lane);
-        self.code.set(*kind, own, &literal(*kind, op.start::<f64>()));
+        let (next, first_item) = (self.code.label(), self.code.register(Kind::Word));
+        self.code.set(Kind::Word, &first_item, "0");
+        self.code.set(kind, own, &literal(kind, op.start::<f64>()));
         let from = self.code.of(Kind::Long, "mad.lo.s64", &[&first, "8", &results]);
         self.code.place(&next);
         self.code.scope();
-        let is_over = self.code.of(Kind::Predicate, "setp.ge.u32", &[&item, &size]);
-        self.code.branch(&is_over, &ends);
+        let item = self.code.of(Kind::Word, "add.u32", &[&first_item, lane]);
         let place = self.code.of(Kind::Long, "mad.wide.u32", &[&item, "8", &from]);
-        let value = self.code.of(*kind, &format!("ld.volatile.global.{class}"), &[&format!("[{place}+0]")]);
-        let joined = self.join(op, *kind, own, &value);
+        let mut loaded = Vec::with_capacity(ABREAST);
+        for i in 0..ABREAST {
+            let item = self.code.by(Kind::Word, "add.u32", &item, i * LANES);
+            let is_there = self.code.of(Kind::Predicate, "setp.lt.u32", &[&item, &size]);
+            let value = self.code.register(kind);
+            self.code.set(kind, &value, &literal(kind, 0.0));
+            self.code.line(&format!("@{is_there} ld.volatile.global.{class} {value}, [{place}+{}]", 8 * LANES * i));
+            loaded.push((is_there, value));
+        }
+        let mut joined = *own;
+        for (is_there, value) in loaded {
+            let with = self.join(op, kind, &joined, &value);
+            joined = self.choose(kind, &is_there, &with, &joined);
+        }
         self.code.leave();
-        self.code.set(*kind, own, &joined);
-        self.code.change("add.u32", &item, &LANES.to_string());
-        self.code.jump(&next);
-        self.code.place(&ends);
-        self.join_lanes(op, *kind, own);
+        self.code.set(kind, own, &joined);
+        self.code.change("add.u32", &first_item, &(ABREAST * LANES).to_string());
+        self.code.repeat("setp.lt.u32", [&first_item, &size], &next);
+        self.join_lanes(op, kind, own);
         self.code.line(&format!("mad.lo.s64 {results}, {count}, 8, {results}"));
         self.code.change("add.s64", &count, &(CHUNK - 1).to_string());
         self.code.change("shr.u64", &count, &CHUNK.ilog2().to_string());
@@ -300,29 +372,32 @@ impl Emitter<'_> {
 pub(super) fn write(kernel: &Kernel) -> Written {
     let mut emitter = Emitter::new(kernel);
     let chunks = kernel.len().div_ceil(CHUNK);
-    let (blocks, threads) = (chunks.div_ceil(WARPS), [WARPS * LANES, 1]);
-    emitter.shape = Shape { flat: true, domain: kernel.domain.clone(), rows: 1, threads, blocks };
-    let end = emitter.code.label();
-    let (number, lane, chunk) = emitter.begin_chunk(&end);
-    let mut own = Vec::with_capacity(kernel.numbers.len());
-    for Reduced { op, of, .. } in &kernel.numbers {
-        let kind = Kind::of_numbers(kernel.parts[of[0]].single);
-        let register = emitter.code.register(kind);
-        emitter.code.set(kind, &register, &literal(kind, op.start::<f64>()));
-        own.push((kind, register));
-    }
-    emitter.each_of_chunk((&chunk, &lane), &own);
+    let threads = [WARPS * LANES, 1];
+    emitter.shape = Shape { flat: true, domain: kernel.domain.clone(), rows: 1, threads, blocks: chunks };
+    let chunk = emitter.begin_chunk();
+    let values = emitter.elements_of(&chunk);
+    let address = emitter.chains(&chunk, &values);
+    emitter.code.shared(CHAINS, 8 * LANES * kernel.numbers.len());
     let [results, counters] = joints(chunks);
     let mut scratch = 0;
-    for (at, (reduced, own)) in kernel.numbers.iter().zip(&own).enumerate() {
-        emitter.join_lanes(reduced.op, own.0, &own.1);
-        emitter.join_chunks((at, reduced), own, (&number, &lane), [scratch, scratch + 8 * results]);
+    for (at, reduced) in kernel.numbers.iter().enumerate() {
+        // A warp for each.
+        let next = emitter.code.label();
+        emitter.code.scope();
+        let is_other = emitter.code.by(Kind::Predicate, "setp.ne.u32", &chunk.warp, at);
+        emitter.code.branch(&is_other, &next);
+        let kind = Kind::of_numbers(kernel.parts[reduced.of[0]].single);
+        let own = emitter.code.register(kind);
+        emitter.code.line(&format!("ld.shared.{} {own}, [{address}+{}]", kind.number(), 8 * LANES * at));
+        emitter.join_lanes(reduced.op, kind, &own);
+        emitter.join_chunks((at, reduced.op), (kind, &own), &chunk.lane, [scratch, scratch + 8 * results]);
+        emitter.code.leave();
+        emitter.code.place(&next);
         scratch += 8 * results + (4 * counters).next_multiple_of(8);
     }
-    emitter.code.place(&end);
     let argument = emitter.argument.bytes;
     let text = emitter.code.module(NAME, argument.len(), threads, 1);
-    Written { text, argument, blocks, threads, scratch }
+    Written { text, argument, blocks: chunks, threads, scratch }
 }
 
 /// The results of chunks of all rounds, and the counters: one for each 1,024 results.

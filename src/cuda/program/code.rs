@@ -109,6 +109,8 @@ pub(super) struct Code {
     known: Vec<HashMap<String, Register>>,
     labels: usize,
     tables: Vec<&'static [u64]>,
+    /// The name of what a block shares, and its bytes.
+    shared: Option<(&'static str, usize)>,
 }
 
 impl Code {
@@ -219,6 +221,11 @@ impl Code {
         format!("table{number}")
     }
 
+    /// Has each block share so many bytes of this name.
+    pub(super) fn shared(&mut self, name: &'static str, bytes: usize) {
+        self.shared = Some((name, bytes));
+    }
+
     /// Code that may not be run: what is computed in it is not known behind it.
     pub(super) fn scope(&mut self) {
         self.known.push(HashMap::new());
@@ -284,6 +291,9 @@ impl Code {
             let _ = writeln!(module, ".minnctapersm {blocks}");
         }
         module.push_str("{\n");
+        if let Some((name, bytes)) = self.shared {
+            let _ = writeln!(module, "\t.shared .align 8 .b8 {name}[{bytes}];");
+        }
         for kind in Kind::ALL {
             let [prefix, class] = kind.names();
             let count = self.counts[kind as usize];

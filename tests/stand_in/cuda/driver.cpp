@@ -1120,8 +1120,11 @@ void list_generated(const ptx::Module& module, std::map<std::string, Function>& 
         function.argument_bytes = kernel.argument_bytes;
         function.most_threads = kernel.most_threads;
         function.most_shared = 48 << 10;
+        function.static_shared = (uint32_t)module.shared_bytes;
     }
-    for (const auto& symbol : module.symbols) symbols[symbol.name] = {symbol.bytes, symbol.space == ptx::GLOBAL};
+    for (const auto& symbol : module.symbols) {
+        if (symbol.space != ptx::SHARED) symbols[symbol.name] = {symbol.bytes, symbol.space == ptx::GLOBAL};
+    }
 }
 
 // A file in memory that holds a text.

@@ -518,6 +518,13 @@ __attribute__((no_sanitize("address"))) void fill(char* from, size_t bytes) {
 }
 #endif
 
+// What the launch did not ask for is out of bounds.
+void fill_dynamic(size_t bytes) {
+    UNPOISON_BYTES(dynamic_shared, DYNAMIC_SHARED);
+    memset(dynamic_shared, 0xff, bytes);
+    POISON_BYTES(dynamic_shared + bytes, DYNAMIC_SHARED - bytes);
+}
+
 void fill_shared(const Module& module) {
     for (const auto& [from, bytes] : module.shared) {
 #if defined(__SANITIZE_ADDRESS__)
@@ -526,10 +533,13 @@ void fill_shared(const Module& module) {
         memset(from, 0xff, bytes);
 #endif
     }
-    // What the launch did not ask for is out of bounds.
-    UNPOISON_BYTES(dynamic_shared, DYNAMIC_SHARED);
-    memset(dynamic_shared, 0xff, run.command->shared);
-    POISON_BYTES(dynamic_shared + run.command->shared, DYNAMIC_SHARED - run.command->shared);
+    fill_dynamic(run.command->shared);
+}
+
+// What barriers in shared memory have told.
+void forget_told() {
+    clocks.fill(1);
+    std::fill(knows.begin(), knows.end(), Clocks{});
 }
 
 #if defined(STAND_IN_RACES)
@@ -547,8 +557,7 @@ void run_block(const Module& module) {
     run.at_barrier = run.at_warp_barrier = run.at_copy = run.over = 0;
     announced.clear();
     told.clear();
-    clocks.fill(1);
-    std::fill(knows.begin(), knows.end(), Clocks{});
+    forget_told();
     for (;;) {
         // A rotation and a direction of a fixed shuffle: every order that matters comes by, at little cost.
         const uint64_t draw = order();
@@ -608,12 +617,18 @@ struct Surroundings final : ptx::Machine {
     [[noreturn]] void fail(uint32_t status, const std::string& why) override { end_with(status, "%s", why.c_str()); }
     void turn_to(uint32_t number) override { threadIdx = run.all[run.current = number].index; }
     uint64_t draw() override { return order(); }
+    char* shared() override { return dynamic_shared; }
+    void all_met() override { run.all_met = ++run.epoch; }
 } surroundings;
 
 void run_block(ptx::Launch& launch) {
     run.all_met = ++run.epoch;
     const uint32_t block[3] = {blockIdx.x, blockIdx.y, blockIdx.z};
-    if (launch.shuffles()) return launch.run_warps(block, run.threads);
+    if (const uint64_t bytes = launch.shared_bytes()) {
+        fill_dynamic(bytes);
+        forget_told();
+    }
+    if (launch.has_warps()) return launch.run_warps(block, run.threads);
     for (auto& thread : run.all) thread.state = READY;
     const uint64_t draw = order();
     run.at = (unsigned int)(draw % run.threads);

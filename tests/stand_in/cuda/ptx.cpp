@@ -16,8 +16,9 @@ namespace {
 // CUDA's own limits.
 constexpr uint64_t MOST_ARGUMENT = 4096;
 constexpr uint64_t MOST_CONSTANT = 64 << 10;
-// Where constant memory begins, as ld.const sees it: no address of anything else, and not 0.
-constexpr uint64_t CONSTANT_WINDOW = 0x1000;
+constexpr uint64_t MOST_SHARED = 48 << 10;
+// Where constant and shared memory begin, as ld.const and ld.shared see them: no address of anything else, and not 0.
+constexpr uint64_t WINDOW = 0x1000;
 
 struct Token {
     std::string text;
@@ -113,7 +114,7 @@ private:
     size_t at = 0;
     std::map<std::string, uint32_t> symbols;
     std::set<std::string> kernels;
-    uint64_t constant_end = CONSTANT_WINDOW;
+    uint64_t constant_end = WINDOW, shared_end = WINDOW;
 
     // Of the kernel that is read.
     struct Register {
@@ -248,7 +249,8 @@ private:
 
     void read_symbol() {
         Symbol symbol;
-        symbol.space = next() == ".global" ? GLOBAL : CONSTANT;
+        const std::string space = next();
+        symbol.space = space == ".global" ? GLOBAL : space == ".const" ? CONSTANT : SHARED;
         const uint64_t align = read_align();
         const Type type = want_type();
         if (type.kind == PREDICATE) fail(line(), "a variable of predicates");
@@ -266,15 +268,24 @@ private:
         if (count == 0) fail(line(), symbol.name + " has no element");
         symbol.bytes = count * size;
         symbol.initial.assign(symbol.bytes, 0);
-        if (take("=")) read_initial(symbol, type, array, count);
+        if (symbol.space != SHARED && take("=")) read_initial(symbol, type, array, count);
         want(";");
         if (symbol.space == CONSTANT) {
-            symbol.window = (constant_end + symbol.align - 1) / symbol.align * symbol.align;
-            constant_end = symbol.window + symbol.bytes;
-            if (constant_end - CONSTANT_WINDOW > MOST_CONSTANT) fail(line(), "more constant memory than 64 KiB");
+            put_in_window(symbol, constant_end);
+            if (constant_end - WINDOW > MOST_CONSTANT) fail(line(), "more constant memory than 64 KiB");
+        } else if (symbol.space == SHARED) {
+            put_in_window(symbol, shared_end);
+            module.shared_bytes = shared_end - WINDOW;
+            if (module.shared_bytes > MOST_SHARED) fail(line(), "more shared memory than 48 KiB");
+            symbol.address = symbol.window - WINDOW;
         }
         symbols[symbol.name] = (uint32_t)module.symbols.size();
         module.symbols.push_back(symbol);
+    }
+
+    static void put_in_window(Symbol& symbol, uint64_t& end) {
+        symbol.window = (end + symbol.align - 1) / symbol.align * symbol.align;
+        end = symbol.window + symbol.bytes;
     }
 
     void read_initial(Symbol& symbol, Type type, bool array, uint64_t count) {
@@ -342,6 +353,8 @@ private:
         if (peek("")) fail(line(), "the kernel " + kernel->name + " does not end");
         if (take(".reg")) {
             read_registers();
+        } else if (peek(".shared")) {
+            read_symbol();
         } else if (is_name(tokens[at].text) && tokens[at + 1].text == ":") {
             const std::string name = next();
             if (!labels.emplace(name, (uint32_t)kernel->ops.size()).second) fail(line(), name + " is there twice");
@@ -401,6 +414,7 @@ private:
                 case 'w':
                 case 'r': vector = read_vector(*form, operand); break;
                 case 'm': read_mask(); break;
+                case 'b': read_barrier(); break;
                 case 'l': branches.push_back({(uint32_t)kernel->ops.size(), want_name()}); break;
             }
         }
@@ -466,6 +480,11 @@ private:
         kernel->shuffles = true;
     }
 
+    void read_barrier() {
+        if (is_name(tokens[at].text) || immediate({BITS, 32}) != 0) fail(line(), "a barrier but 0 is not known here");
+        kernel->barriers = true;
+    }
+
     uint32_t register_of(const std::string& name, Type type) {
         const auto found = registers.find(name);
         if (found == registers.end()) fail(line(), name + " is no register that was declared");
@@ -490,7 +509,7 @@ private:
 
     uint32_t slot_of_symbol(uint32_t number) {
         const Symbol& symbol = module.symbols[number];
-        if (symbol.space == CONSTANT) return slot_of_number(symbol.window);
+        if (symbol.space != GLOBAL) return slot_of_number(symbol.window);
         for (const auto& [slot, one] : kernel->addresses) {
             if (one == number) return slot;
         }

@@ -5,10 +5,10 @@
 // with another width or kind than the instruction has: an assembler would take some of that, and what it made of it
 // would be another's to find.
 //
-// Each thread runs to its end by itself: there is no shared memory, and no barrier. In a kernel with shuffles the lanes
-// of a warp run from one shuffle to the next, each by itself in an order that is drawn, and all 32 have to come to it; a
-// warp runs to its end before the next one begins. A shuffle orders no accesses to memory. What is not looked for:
-// bra.uni where threads part, lanes that come to a shuffle by different ways, which chips before sm_70 must not, and a
+// Each thread runs to its end by itself. In a kernel with shuffles the lanes of a warp run from one shuffle to the next,
+// each by itself in an order that is drawn, and all 32 have to come to it; a warp runs to its end, or to a barrier of the
+// block, before the next one begins. A shuffle orders no accesses to memory. What is not looked for: bra.uni where
+// threads part, lanes that come to a shuffle or a barrier by different ways, which chips before sm_70 must not, and a
 // write to what ld.global.nc reads in the same launch. An f64 that is no number has the bits that this machine gives it;
 // an f32 has 0x7fffffff, as PTX has it, from any operation but neg, abs and copysign.
 #pragma once
@@ -28,12 +28,12 @@ struct Type {
     uint8_t bits;
 };
 
-enum Space : uint8_t { NOWHERE, PARAMETER, GLOBAL, CONSTANT };
+enum Space : uint8_t { NOWHERE, PARAMETER, GLOBAL, CONSTANT, SHARED };
 
 struct Thread;
 struct Op;
 
-// Does one instruction; the answer is the next one, or none where the thread is over or stands at a shuffle.
+// Does one instruction; the answer is the next one, or none where the thread is over, or stands at a shuffle or a barrier.
 typedef const Op* (*Handler)(Thread&, const Op*);
 
 constexpr uint32_t NONE = ~0u;
@@ -54,7 +54,7 @@ struct Op {
 
 // What an operand is: (d) a register that is written, (s) one that is read or a number, (p) a predicate that is read and
 // may be inverted, (a) an address, (l) a label, (w) registers in braces that are written, (r) such that are read, (m) the
-// mask of a shuffle's lanes.
+// mask of a shuffle's lanes, (b) the number of a barrier.
 struct Operand {
     char role;
     Type type;
@@ -84,8 +84,8 @@ struct Symbol {
     Space space;
     uint64_t bytes, align;
     std::string initial;   // its bytes
-    uint64_t window = 0;   // where it lies in constant memory, as ld.const sees it
-    uint64_t address = 0;  // in the device's memory, once that is known
+    uint64_t window = 0;   // where it lies in constant or shared memory, as ld.const and ld.shared see it
+    uint64_t address = 0;  // in the device's memory, once that is known; in shared memory, from its beginning
 };
 
 struct Kernel {
@@ -98,13 +98,14 @@ struct Kernel {
     std::vector<uint64_t> numbers;
     std::vector<std::pair<uint32_t, uint32_t>> addresses;  // slots that hold the address of a symbol, by its place
     uint32_t specials[SPECIALS];                           // slots, or NONE
-    bool shuffles = false;
+    bool shuffles = false, barriers = false;
 };
 
 struct Module {
     unsigned int target = 0;
     std::vector<Symbol> symbols;
     std::vector<Kernel> kernels;
+    uint64_t shared_bytes = 0;
 };
 
 // Whether a text is for this.
@@ -131,6 +132,9 @@ struct Machine {
     // Is told which thread of the block runs from now on, where that is not the one that Launch::run was called for.
     virtual void turn_to(uint32_t number) = 0;
     virtual uint64_t draw() = 0;
+    // Shared memory, and that all threads of the block have met.
+    virtual char* shared() = 0;
+    virtual void all_met() = 0;
 
 protected:
     ~Machine() = default;
@@ -146,31 +150,33 @@ struct Thread {
     uint8_t* written = nullptr;
     Place* places = nullptr;  // where each instruction was last
     uint64_t branches = 0;
-    // The shuffle that it stands at, if any: what it gives there, and the lane that it takes from.
+    // The shuffle or barrier that it stands at, if any: what it gives there, and the lane that it takes from.
     const Op* stands = nullptr;
     uint32_t lane = 0;
     uint32_t given = 0, takes_from = 0;
 };
 
-// A launch of a kernel: thread by thread, or where it has shuffles warp by warp.
+// A launch of a kernel: thread by thread, or where it has shuffles or barriers warp by warp.
 class Launch {
 public:
     Launch(const Module& module, const Kernel& kernel, const char* argument, const uint32_t (&grid)[3],
            const uint32_t (&block)[3], Machine& machine);
     void run(const uint32_t (&block)[3], const uint32_t (&thread)[3]);
-    bool shuffles() const { return kernel.shuffles; }
+    bool has_warps() const { return kernel.shuffles || kernel.barriers; }
+    uint64_t shared_bytes() const { return threads[0].module.shared_bytes; }
     void run_warps(const uint32_t (&block)[3], uint32_t threads);
 
 private:
     void set(Thread& thread, int special, uint32_t value);
     void begin(Thread& thread, const uint32_t (&block)[3], const uint32_t (&index)[3]);
-    void run_warp(const uint32_t (&block)[3], uint32_t first, uint32_t count);
-    const Op* exchange(uint32_t first, uint32_t count);
+    const Op* run_warp(const Op* from, uint32_t first, uint32_t count);
+    const Op* gather(const Thread* lanes, uint32_t first, uint32_t count);
+    [[noreturn]] void part(const Op* op, uint32_t number, const std::string& what);
 
     const Kernel& kernel;
     Machine& machine;
     const uint32_t block_size[3];
-    // One thread's, or those of each lane of a warp.
+    // One thread's, those of each lane of a warp, or where there are barriers those of a block.
     std::vector<uint64_t> values;
     std::vector<uint8_t> written;
     std::vector<Place> places;

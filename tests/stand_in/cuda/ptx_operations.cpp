@@ -361,10 +361,11 @@ std::string access(bool writes, size_t bytes, uint64_t address) {
     return (writes ? "writes " : "reads ") + std::to_string(bytes) + " bytes at " + hex(address);
 }
 
-bool find_constant(const Module& module, uint64_t address, Place& place) {
-    for (const Symbol& symbol : module.symbols) {
-        if (symbol.space != CONSTANT || address < symbol.window || address >= symbol.window + symbol.bytes) continue;
-        place = {symbol.window, symbol.window + symbol.bytes, (int64_t)(symbol.address - symbol.window), true};
+bool find_in_window(Thread& thread, Space space, uint64_t address, Place& place) {
+    for (const Symbol& symbol : thread.module.symbols) {
+        if (symbol.space != space || address < symbol.window || address >= symbol.window + symbol.bytes) continue;
+        const uint64_t at = space == CONSTANT ? symbol.address : (uint64_t)thread.machine.shared() + symbol.address;
+        place = {symbol.window, symbol.window + symbol.bytes, (int64_t)(at - symbol.window), space == CONSTANT};
         return true;
     }
     return false;
@@ -378,9 +379,9 @@ char* reach(Thread& thread, const Op* op) {
     if (address < place.from || address >= place.to || place.to - address < sizeof(T)) {
         place = {};
         const bool found =
-            SPACE == CONSTANT ? find_constant(thread.module, address, place) : thread.machine.find(address, place);
+            SPACE == GLOBAL ? thread.machine.find(address, place) : find_in_window(thread, SPACE, address, place);
         if (!found || place.to - address < sizeof(T)) {
-            std::string where = SPACE == CONSTANT ? " in constant memory, " : ", ";
+            std::string where = SPACE == CONSTANT ? " in constant memory, " : SPACE == SHARED ? " in shared memory, " : ", ";
             if (found)
                 where += std::to_string(place.to - address) + " before the end of what is there";
             else
@@ -396,8 +397,9 @@ char* reach(Thread& thread, const Op* op) {
         fail(thread, op, stand_in::MISALIGNED_ADDRESS, access(WRITES, sizeof(T), address));
     }
     if (WRITES && place.read_only) fail(thread, op, stand_in::LAUNCH_FAILED, "writes to constant memory");
-    if (SPACE == GLOBAL && !ORDERED) thread.machine.touch(address, sizeof(T), WRITES, op->line);
-    return reinterpret_cast<char*>(address + (uint64_t)place.shift);
+    const uint64_t own = address + (uint64_t)place.shift;
+    if (SPACE != CONSTANT && !ORDERED) thread.machine.touch(own, sizeof(T), WRITES, op->line);
+    return reinterpret_cast<char*>(own);
 }
 
 template <class T, Space SPACE, bool ORDERED = false>
@@ -408,10 +410,10 @@ const Op* load(Thread& thread, const Op* op) {
     return put<T>(thread, op, value);
 }
 
-template <class T, bool ORDERED = false>
+template <class T, Space SPACE = GLOBAL, bool ORDERED = false>
 const Op* store(Thread& thread, const Op* op) {
     const T value = get<T>(thread, op, 1);
-    memcpy(reach<T, GLOBAL, true, ORDERED>(thread, op), &value, sizeof value);
+    memcpy(reach<T, SPACE, true, ORDERED>(thread, op), &value, sizeof value);
     return op + 1;
 }
 
@@ -457,6 +459,13 @@ const Op* shuffle(Thread& thread, const Op* op) {
     return nullptr;
 }
 
+// ---- between the warps of a block
+
+const Op* barrier(Thread& thread, const Op* op) {
+    thread.stands = op;
+    return nullptr;
+}
+
 // ---- where it goes on
 
 const Op* branch(Thread& thread, const Op* op) {
@@ -466,7 +475,7 @@ const Op* branch(Thread& thread, const Op* op) {
 
 const Op* end(Thread&, const Op*) { return nullptr; }
 
-// Runs a thread from an instruction on, until it is over or stands at a shuffle.
+// Runs a thread from an instruction on, until it is over, or stands at a shuffle or a barrier.
 void go(Thread& thread, const Op* op) {
     thread.stands = nullptr;
     while (op) {
@@ -522,7 +531,9 @@ void add_moves(Forms& forms, const std::string& end, Type type) {
     memory("ld.global.nc", load<BITS_OF, GLOBAL>, "da", GLOBAL);
     memory("st.global", store<BITS_OF>, "as", GLOBAL);
     memory("ld.volatile.global", load<BITS_OF, GLOBAL, true>, "da", GLOBAL);
-    memory("st.volatile.global", store<BITS_OF, true>, "as", GLOBAL);
+    memory("st.volatile.global", store<BITS_OF, GLOBAL, true>, "as", GLOBAL);
+    memory("ld.shared", load<BITS_OF, SHARED>, "da", SHARED);
+    memory("st.shared", store<BITS_OF, SHARED>, "as", SHARED);
     forms["mov" + end] = {one<BITS_OF, Same>, all("ds", type), NOWHERE, true};
     forms["selp" + end] = {select<BITS_OF>, {{'d', type}, {'s', type}, {'s', type}, {'s', PRED}}};
 }
@@ -710,6 +721,7 @@ Forms make_forms() {
     add_shuffle(forms, "bfly", shuffle<BFLY>);
     forms["atom.global.inc.u32"] = {count_around, all("das", U32), GLOBAL};
     forms["membar.gl"] = {fence, {}};
+    forms["bar.sync"] = {barrier, all("b", U32)};
     forms["bra"] = forms["bra.uni"] = {branch, all("l", PRED)};
     forms["ret"] = forms["exit"] = {end, {}};
     return forms;
@@ -726,16 +738,16 @@ const Form* form_of(const std::string& name) {
 Launch::Launch(const Module& module, const Kernel& kernel, const char* argument, const uint32_t (&grid)[3],
                const uint32_t (&block)[3], Machine& machine)
     : kernel(kernel), machine(machine), block_size{block[0], block[1], block[2]}, places(kernel.ops.size()) {
-    const uint32_t count = kernel.shuffles ? WARP : 1;
+    const uint32_t count = kernel.barriers ? block[0] * block[1] * block[2] : kernel.shuffles ? WARP : 1;
     const size_t registers = kernel.registers.size(), slots = registers + kernel.numbers.size();
     values.resize(count * slots);
     written.resize(count * slots, 1);
-    for (uint32_t lane = 0; lane < count; ++lane) {
+    for (uint32_t number = 0; number < count; ++number) {
         threads.push_back({module, kernel, machine, argument});
         Thread& thread = threads.back();
-        thread.lane = lane;
-        thread.values = values.data() + lane * slots;
-        thread.written = written.data() + lane * slots;
+        thread.lane = number % WARP;
+        thread.values = values.data() + number * slots;
+        thread.written = written.data() + number * slots;
         thread.places = places.data();
         std::copy(kernel.numbers.begin(), kernel.numbers.end(), thread.values + registers);
         for (const auto& [slot, symbol] : kernel.addresses) thread.values[slot] = module.symbols[symbol].address;
@@ -765,24 +777,39 @@ void Launch::run(const uint32_t (&block)[3], const uint32_t (&index)[3]) {
     go(threads[0], kernel.ops.data());
 }
 
-// Each warp once, beginning with any, in steps that have no divisor in common with their number.
+// Each warp once, beginning with any, in steps that have no divisor in common with their number; and again from where they
+// wait for each other.
 void Launch::run_warps(const uint32_t (&block)[3], uint32_t count) {
     const uint64_t warps = (count + WARP - 1) / WARP;
-    uint64_t step = machine.draw() % warps, at = machine.draw() % warps;
-    while (std::gcd(step, warps) != 1) ++step;
-    for (uint64_t i = 0; i < warps; ++i) {
-        const uint32_t first = (uint32_t)at * WARP;
-        run_warp(block, first, std::min(WARP, count - first));
-        at = (at + step) % warps;
+    std::vector<const Op*> from(warps, kernel.ops.data());
+    for (bool is_first = true;; is_first = false) {
+        uint64_t step = machine.draw() % warps, at = machine.draw() % warps;
+        while (std::gcd(step, warps) != 1) ++step;
+        for (uint64_t i = 0; i < warps; ++i, at = (at + step) % warps) {
+            const uint32_t first = (uint32_t)at * WARP, own = std::min(WARP, count - first);
+            for (uint32_t lane = 0; is_first && lane < own; ++lane) {
+                const uint32_t number = first + lane, row = number / block_size[0];
+                begin(threads[kernel.barriers ? number : lane], block,
+                      {number % block_size[0], row % block_size[1], row / block_size[1]});
+            }
+            from[at] = run_warp(from[at], first, own);
+        }
+        const Op* const barrier = *std::max_element(from.begin(), from.end());
+        if (!barrier) return;
+        for (uint64_t warp = 0; warp < warps; ++warp) {
+            if (from[warp] == barrier) continue;
+            part(barrier, (uint32_t)warp * WARP,
+                 from[warp] ? " waits at line " + std::to_string(from[warp]->line) : " is over");
+        }
+        machine.all_met();
+        std::fill(from.begin(), from.end(), barrier + 1);
     }
 }
 
-void Launch::run_warp(const uint32_t (&block)[3], uint32_t first, uint32_t count) {
-    for (uint32_t lane = 0; lane < count; ++lane) {
-        const uint32_t number = first + lane, row = number / block_size[0];
-        begin(threads[lane], block, {number % block_size[0], row % block_size[1], row / block_size[1]});
-    }
-    for (const Op* op = kernel.ops.data(); op; op = exchange(first, count)) {
+// Runs a warp to the barrier that it stops at; none where it is over.
+const Op* Launch::run_warp(const Op* op, uint32_t first, uint32_t count) {
+    Thread* const lanes = threads.data() + (kernel.barriers ? first : 0);
+    for (;;) {
         // An odd step comes to all lanes.
         const uint64_t draw = machine.draw();
         const uint32_t step = (uint32_t)draw | 1;
@@ -791,29 +818,41 @@ void Launch::run_warp(const uint32_t (&block)[3], uint32_t first, uint32_t count
             const uint32_t lane = at % WARP;
             if (lane >= count) continue;
             machine.turn_to(first + lane);
-            go(threads[lane], op);
+            go(lanes[lane], op);
         }
+        op = gather(lanes, first, count);
+        if (!op || op->run == barrier) return op;
+        for (uint32_t lane = 0; lane < count; ++lane) {
+            put<uint32_t>(lanes[lane], op, lanes[lanes[lane].takes_from].given);
+        }
+        ++op;
     }
 }
 
-// Has the lanes of a warp exchange what they stand there with; where they go on, or none where all are over.
-const Op* Launch::exchange(uint32_t first, uint32_t count) {
-    const auto one = std::find_if(threads.begin(), threads.begin() + count, [](auto& one) { return one.stands; });
-    if (one == threads.begin() + count) return nullptr;
+// Where the lanes of a warp stand; none where all are over.
+const Op* Launch::gather(const Thread* lanes, uint32_t first, uint32_t count) {
+    const Thread* const one = std::find_if(lanes, lanes + count, [](auto& one) { return one.stands; });
+    if (one == lanes + count) return nullptr;
     const Op* const op = one->stands;
-    for (uint32_t lane = 0; lane < WARP; ++lane) {
-        if (lane < count && threads[lane].stands == op) continue;
-        std::string what = " is not in the block";
-        if (lane < count) {
-            machine.turn_to(first + lane);
-            const Op* const other = threads[lane].stands;
-            what = other ? " stands at line " + std::to_string(other->line) : " is over";
-        }
-        fail(*one, op, stand_in::LAUNCH_FAILED,
-             "shuffles, and not all lanes of the warp came to it: lane " + std::to_string(lane) + what);
+    const uint32_t needed = op->run == barrier ? count : WARP;
+    for (uint32_t lane = 0; lane < needed; ++lane) {
+        if (lane < count && lanes[lane].stands == op) continue;
+        if (lane >= count) part(op, first + lane, " is not in the block");
+        machine.turn_to(first + lane);
+        const Op* const other = lanes[lane].stands;
+        part(op, first + lane, other ? " stands at line " + std::to_string(other->line) : " is over");
     }
-    for (Thread& thread : threads) put<uint32_t>(thread, op, threads[thread.takes_from].given);
-    return op + 1;
+    return op;
+}
+
+// Fails for a thread that is not where the others are.
+void Launch::part(const Op* op, uint32_t number, const std::string& what) {
+    const bool waits = op->run == barrier;
+    const uint32_t own = waits ? number : number % WARP;
+    fail(threads[0], op, stand_in::LAUNCH_FAILED,
+         std::string(waits ? "waits, and not all threads of the block came to it: thread "
+                           : "shuffles, and not all lanes of the warp came to it: lane ") +
+             std::to_string(own) + what);
 }
 
 }  // namespace ptx
