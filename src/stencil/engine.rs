@@ -151,7 +151,6 @@ pub struct Span {
 }
 
 /// Arrays for the results of steps. Nobody else has them.
-#[derive(Debug)]
 pub struct Room<'a> {
     /// For what the last step gives.
     pub outputs: &'a mut [Numbers],
@@ -159,6 +158,8 @@ pub struct Room<'a> {
     pub records: &'a mut [(Numbers, usize)],
     /// The steps that something is kept of already.
     pub recorded: usize,
+    /// A launch is put off to the end of these, for [`Engine::chain`], where there are any.
+    pub noted: Option<&'a mut Vec<Noted>>,
 }
 
 /// A recurrence that an engine is ready to run.
@@ -177,6 +178,9 @@ pub trait Advance: Send {
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<usize, Error>;
+
+    /// How many steps [`Advance::run`] takes from now on, where that is known.
+    fn settled(&mut self, span: &Span) -> Option<usize>;
 }
 
 /// The operators that an engine computes in every class of numbers, and its arrays.

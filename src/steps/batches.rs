@@ -2,7 +2,7 @@
 //!
 //! # Rationale
 //! Steps of small arrays cost as much as their launches. Each writes to the arrays that the one before it needs no more; so
-//! after some steps every array has the place that it had, and what was launched since can be launched again as it is.
+//! after some launches every array has the place that it had, and what was launched since can be launched again as it is.
 
 use std::sync::Arc;
 
@@ -11,26 +11,29 @@ use crate::stencil::program::Numbers;
 use crate::stencil::{Chain, Engine, Error};
 use crate::watch::Watch;
 
-/// As many steps are taken one by one before a batch is made, which takes as long as some steps.
+/// As many launches go one by one before a batch is made, which takes as long as some of them.
 const FEW: usize = 16;
 
-/// The steps of a batch: at least so many, and at most.
+/// The launches of a batch: at least so many, and at most.
 const LEAST: usize = 16;
 const MOST: usize = 48;
 
 /// Steps of arrays of more elements take longer than a launch.
 const LARGE: usize = 1 << 22;
 
-/// Takes one step: from states to states.
-pub(super) type One<'a> = dyn FnMut(&mut Vec<Numbers>, &mut Buffers) -> Result<(), Error> + 'a;
+/// Launches one step, or some: from states to states.
+pub(super) type Launch<'a> = dyn FnMut(&mut Vec<Numbers>, &mut Buffers) -> Result<(), Error> + 'a;
 
 /// The batches of a run.
 pub(super) struct Batches {
     /// False where none is made any more.
     may_be: bool,
-    /// The steps that were taken one by one.
+    /// The steps of a launch, and the launches that went one by one.
+    levels: usize,
     singles: usize,
     batch: Option<Batch>,
+    /// The steps that were replayed.
+    pub(super) replayed: usize,
 }
 
 struct Batch {
@@ -52,55 +55,55 @@ fn arrangement(states: &[Numbers], buffers: &Buffers) -> Vec<usize> {
 impl Batches {
     /// Those of a run whose steps may be replayed.
     pub(super) fn new(may_be: bool) -> Batches {
-        Batches { may_be, singles: 0, batch: None }
+        Batches { may_be, levels: 1, singles: 0, batch: None, replayed: 0 }
     }
 
-    /// Takes a batch of steps, if there is one and so many are free. Returns their number.
+    /// Takes a batch of launches of so many `levels`, if there is one and so many steps are `free`. Returns the number of
+    /// steps.
     pub(super) fn take(
         &mut self,
         engine: &(dyn Engine + 'static),
-        (one, free): (&mut One, usize),
-        states: &mut Vec<Numbers>,
-        buffers: &mut Buffers,
+        launch: &mut Launch,
+        (levels, free): (usize, usize),
+        (states, buffers): (&mut Vec<Numbers>, &mut Buffers),
         watch: &Watch,
     ) -> Result<usize, Error> {
-        if !self.may_be {
+        // Those that are left over between walks are not replayed.
+        if !self.may_be || levels < self.levels || states.iter().any(|state| state.len() > LARGE) {
             return Ok(0);
         }
-        let elements = states.iter().map(Numbers::len).max().unwrap_or(0);
-        if elements > LARGE {
-            return Ok(0);
+        if levels > self.levels {
+            *self = Batches { levels, replayed: self.replayed, ..Batches::new(true) };
         }
         self.singles += 1;
-        let took = match &mut self.batch {
+        match &mut self.batch {
             Some(batch) if batch.steps <= free && batch.arrangement == arrangement(states, buffers) => {
                 batch.chain.run(watch)?;
-                batch.steps
+                self.replayed += batch.steps;
+                Ok(batch.steps)
             }
-            None if self.singles > FEW && free >= MOST => self.make(engine, one, states, buffers, watch)?,
-            _ => 0,
-        };
-        watch.count(took.saturating_mul(elements));
-        Ok(took)
+            None if self.singles > FEW && free >= MOST * levels => self.make(engine, launch, states, buffers, watch),
+            _ => Ok(0),
+        }
     }
 
     /// Makes a batch, and runs it once.
     fn make(
         &mut self,
         engine: &(dyn Engine + 'static),
-        one: &mut One,
+        launch: &mut Launch,
         states: &mut Vec<Numbers>,
         buffers: &mut Buffers,
         watch: &Watch,
     ) -> Result<usize, Error> {
         let before = arrangement(states, buffers);
         buffers.noted = Some(Vec::new());
-        let (mut steps, mut is_whole) = (0, false);
+        let (mut launches, mut is_whole) = (0, false);
         let mut note = || -> Result<(), Error> {
-            while !is_whole && steps < MOST {
-                one(states, buffers)?;
-                steps += 1;
-                is_whole = steps >= LEAST && before == arrangement(states, buffers);
+            while !is_whole && launches < MOST {
+                launch(states, buffers)?;
+                launches += 1;
+                is_whole = launches >= LEAST && before == arrangement(states, buffers);
             }
             Ok(())
         };
@@ -109,6 +112,7 @@ impl Batches {
         came?;
         let mut chain = engine.chain(noted)?;
         chain.run(watch)?;
+        let steps = launches * self.levels;
         self.may_be = is_whole;
         self.batch = is_whole.then_some(Batch { chain, steps, arrangement: before });
         Ok(steps)

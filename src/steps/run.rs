@@ -84,6 +84,8 @@ pub struct Ran {
     pub steps: usize,
     /// Those of them that were not taken one by one.
     pub at_once: usize,
+    /// Those of them that were launched before.
+    pub replayed: usize,
     /// Whether its end came by itself.
     pub ended: bool,
 }
@@ -197,19 +199,31 @@ impl Step {
         while done < run.steps && !ended {
             watch.check()?;
             let free = run.free(done, self.shape);
-            let took =
-                match self.take_several(engine, (run, done, free), (&mut states, &mut records), &mut buffers, watch)? {
-                    0 => {
-                        let mut one = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
-                            let results = self.take_one(engine, states.drain(..), buffers, watch)?;
-                            self.take_over(results, states, buffers);
-                            Ok(())
-                        };
-                        batches.take(engine, (&mut one, free), &mut states, &mut buffers, watch)?
+            let span = Span { first: done, most: free, gait: run.gait };
+            let settled = self.several.as_mut().and_then(|several| several.as_mut()?.settled(&span));
+            let mut took = 0;
+            if let Some(levels) = settled {
+                let mut launch = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
+                    match self.take_several(engine, (run, span), (states, &mut records), buffers, watch)? {
+                        took if took == levels => Ok(()),
+                        took => Err(Error::Internal(format!("{took} steps in place of {levels}."))),
                     }
-                    took => took,
                 };
+                took = batches.take(engine, &mut launch, (levels, free), (&mut states, &mut buffers), watch)?;
+            }
+            if took == 0 {
+                took = self.take_several(engine, (run, span), (&mut states, &mut records), &mut buffers, watch)?;
+            }
+            if took == 0 {
+                let mut launch = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
+                    let results = self.take_one(engine, states.drain(..), buffers, watch)?;
+                    self.take_over(results, states, buffers);
+                    Ok(())
+                };
+                took = batches.take(engine, &mut launch, (1, free), (&mut states, &mut buffers), watch)?;
+            }
             if took > 0 {
+                watch.count(took.saturating_mul(states.iter().map(Numbers::len).max().unwrap_or(0)));
                 (done, at_once) = (done + took, at_once + took);
                 if run.every > 0 && (run.before + done).is_multiple_of(run.every) {
                     let mark = watch.mark();
@@ -236,7 +250,7 @@ impl Step {
         }
         let pages = on_the_way.count;
         let (kept, records) = (on_the_way.all(engine, watch)?, records.all(engine, watch)?);
-        Ok(Ran { states, kept, pages, records, steps: done, at_once, ended })
+        Ok(Ran { states, kept, pages, records, steps: done, at_once, replayed: batches.replayed, ended })
     }
 
     /// Has the results of a step become the states of the next one, as far as they are states.
@@ -276,12 +290,11 @@ impl Step {
     fn take_several(
         &mut self,
         engine: &(dyn Engine + 'static),
-        (run, done, free): (&Run, usize, usize),
+        (run, mut span): (&Run, Span),
         (states, records): (&mut Vec<Numbers>, &mut Collections),
         buffers: &mut Buffers,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        let mut span = Span { first: done, most: free, gait: run.gait };
         if span.most == 0 || span.gait == Some(Gait::NONE) {
             return Ok(0);
         }
@@ -305,6 +318,7 @@ impl Step {
         for state in &*states {
             outputs.push(buffers.room(engine, state.is_single(), state.len())?);
         }
+        let mut noted = buffers.noted.take();
         let mut one = || {
             let values = values_of(engine, run, span.first, watch)?;
             let results = self.take_one(engine, states.iter().cloned().chain(values), buffers, watch)?;
@@ -312,9 +326,11 @@ impl Step {
             Ok(())
         };
         let numbers = run.values.as_ref().map(|(all, _)| all);
-        let room = Room { outputs: &mut outputs, records: &mut records.arrays, recorded: records.count };
+        let Collections { arrays, count, .. } = records;
+        let room = Room { outputs: &mut outputs, records: arrays, recorded: *count, noted: noted.as_mut() };
         let took = several.run((states, numbers), room, &span, &mut one, watch);
         self.several = Some(Some(several));
+        buffers.noted = noted;
         let took = took?;
         records.count += took;
         if took > 0 {
@@ -322,7 +338,6 @@ impl Step {
         }
         outputs.into_iter().for_each(|array| buffers.give(array));
         watch.rewind(mark);
-        watch.count(took.saturating_mul(states.iter().map(Numbers::len).max().unwrap_or(0)));
         Ok(took)
     }
 

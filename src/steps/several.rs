@@ -85,6 +85,11 @@ impl Several {
         }
         advance.run(&inputs, room, span, one, watch)
     }
+
+    /// How many steps are taken at once from now on, where that is known.
+    pub(super) fn settled(&mut self, span: &Span) -> Option<usize> {
+        self.advance.settled(span)
+    }
 }
 
 /// The array that a value is picked from, and the places, where these are known.

@@ -92,6 +92,20 @@ struct Launch {
     bytes: usize,
 }
 
+impl Launch {
+    /// A launch that is put off, of a kernel that reads and writes so many bytes.
+    fn noted(
+        device: &Device,
+        function: &Function,
+        (blocks, threads): (usize, [usize; 2]),
+        (argument, bytes): (&[u8], usize),
+    ) -> Result<Noted, Error> {
+        let (context, function) = (device.context.clone(), function.clone());
+        let shape = Shape::new([blocks, 1], threads, 0)?;
+        Ok(Box::new(Launch { context, function, shape, argument: argument.to_vec(), bytes }))
+    }
+}
+
 impl<C: Attempts> Ready<C> {
     /// Has `work` done with the kernel on the device, whose argument has the addresses of these arrays.
     fn with(
@@ -138,9 +152,8 @@ impl<C: Attempts> Prepared for Ready<C> {
         let bytes = self.bytes;
         let mut noted: Option<Noted> = None;
         self.with((inputs, outputs), &Watch::new(), &mut |device, function, written| {
-            let shape = Shape::new([written.blocks, 1], written.threads, 0)?;
-            let (context, function) = (device.context.clone(), function.clone());
-            noted = Some(Box::new(Launch { context, function, shape, argument: written.argument.clone(), bytes }));
+            let shape = (written.blocks, written.threads);
+            noted = Some(Launch::noted(device, function, shape, (&written.argument, bytes))?);
             Ok(())
         })?;
         noted.ok_or_else(|| Error::Internal("A kernel that was not noted.".into()))

@@ -9,12 +9,12 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::walk::{self, Walkable};
-use super::{Attempts, emit, put};
+use super::{Attempts, Launch, emit, put};
 use crate::cuda::driver::Driver;
 use crate::cuda::routes::array::address;
 use crate::cuda::runtime::clock;
 use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
-use crate::stencil::{Advance, Array, Compute, Engine, Error, Room, Source, Span, Target};
+use crate::stencil::{Advance, Array, Compute, Engine, Error, Noted, Room, Source, Span, Target};
 use crate::watch::Watch;
 
 /// The walks that are tried: levels, elements of a lane, its lines, and the blocks that registers suffice for.
@@ -46,6 +46,14 @@ struct Trial {
     quicker: Vec<(Gait, f32)>,
 }
 
+impl Trial {
+    /// The quickest walk of so many steps at most, as far as that is known, unless single steps are quicker.
+    fn quickest(&self, most: usize) -> Option<Gait> {
+        let fit = self.quicker.iter().filter(|(gait, _)| gait.levels <= most);
+        fit.min_by(|a, b| a.1.total_cmp(&b.1)).map(|&(gait, _)| gait)
+    }
+}
+
 /// By the device's ordinal, and the recurrence.
 type Trials = Vec<((usize, String), Arc<Mutex<Trial>>)>;
 
@@ -63,6 +71,8 @@ pub(in crate::cuda) struct Steps<C> {
     /// The kernels that were written.
     written: Vec<([usize; 4], Option<walk::Written>)>,
     trial: Arc<Mutex<Trial>>,
+    /// The steps of this run that the trial counts already.
+    counted: usize,
 }
 
 /// The arrays of a launch.
@@ -106,7 +116,7 @@ impl<C: Attempts + Engine> Steps<C> {
         }
         trials.push(known);
         drop(trials);
-        Ok(Some(Steps { engine, ordinal, what: what.clone(), gaits, tables, written: Vec::new(), trial }))
+        Ok(Some(Steps { engine, ordinal, what: what.clone(), gaits, tables, written: Vec::new(), trial, counted: 0 }))
     }
 
     /// The kernel of a gait, if there is one.
@@ -125,8 +135,14 @@ impl<C: Attempts + Engine> Steps<C> {
         Ok(is_ready)
     }
 
-    /// Puts the steps of a launch on the queue. Returns false where there is no such kernel.
-    fn launch(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<bool, Error> {
+    /// Puts the steps of a launch on the queue, or off. Returns false where there is no such kernel.
+    fn launch(
+        &mut self,
+        gait: Gait,
+        arrays: Arrays,
+        mut noted: Option<&mut Vec<Noted>>,
+        watch: &Watch,
+    ) -> Result<bool, Error> {
         let Arrays { inputs, outputs, records, recorded, first } = arrays;
         let Steps { engine, what, tables, written, .. } = self;
         let Some(written) = kernel_of(written, what, gait) else { return Ok(false) };
@@ -153,8 +169,12 @@ impl<C: Attempts + Engine> Steps<C> {
             let function = device.generated.get(&written.text, emit::NAME)?;
             let bytes = inputs.iter().copied().chain(outputs).map(|array| 8 * array.len()).sum();
             let shape = (blocks, walk::Written::THREADS);
-            // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
-            unsafe { put(device, ("steps", bytes), &function, shape, &written.argument) }
+            match &mut noted {
+                Some(noted) => noted.push(Launch::noted(device, &function, shape, (&written.argument, bytes))?),
+                // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
+                None => unsafe { put(device, ("steps", bytes), &function, shape, &written.argument) }?,
+            }
+            Ok(())
         })?;
         Ok(true)
     }
@@ -171,7 +191,7 @@ impl<C: Attempts + Engine> Steps<C> {
     fn time(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<f32, Error> {
         let ordinal = self.ordinal;
         let steps = RefCell::new(self);
-        let work = || steps.borrow_mut().launch(gait, arrays, watch).map(drop);
+        let work = || steps.borrow_mut().launch(gait, arrays, None, watch).map(drop);
         Ok(clock::least(ordinal, LAPS, &work)? / gait.levels as f32)
     }
 
@@ -226,7 +246,7 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
         one: &mut dyn FnMut() -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        let Room { outputs, records, recorded } = room;
+        let Room { outputs, records, recorded, noted } = room;
         let arrays = Arrays { inputs, outputs, records, recorded, first: span.first };
         let gait = match span.gait {
             Some(gait) if gait.columns == 0 => Some(self.with_columns(gait, WARPS[0])),
@@ -236,21 +256,29 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
                 let mut trial = lock(&trial);
                 let elements = self.what.kernel.len();
                 if trial.steps < FEW.min(FEW_ELEMENTS / elements + 2) {
-                    trial.steps += 1;
+                    trial.steps += span.first.saturating_sub(self.counted).max(1);
+                    self.counted = span.first;
                     return Ok(0);
                 }
                 if !trial.is_over && self.try_walks(&mut trial, (arrays, span.most), one, watch).is_err() {
                     // Steps one by one tell what is wrong, if they cannot be taken either.
                     trial.is_over = true;
                 }
-                let fit = trial.quicker.iter().filter(|(gait, _)| gait.levels <= span.most);
-                fit.min_by(|a, b| a.1.total_cmp(&b.1)).map(|&(gait, _)| gait)
+                trial.quickest(span.most)
             }
         };
         match gait.filter(|gait| (1..=span.most).contains(&gait.levels)) {
-            Some(gait) if self.launch(gait, arrays, watch)? => Ok(gait.levels),
+            Some(gait) if self.launch(gait, arrays, noted, watch)? => Ok(gait.levels),
             _ => Ok(0),
         }
+    }
+
+    fn settled(&mut self, span: &Span) -> Option<usize> {
+        let gait = span.gait.or_else(|| {
+            let trial = lock(&self.trial);
+            trial.quickest(span.most).filter(|_| trial.is_over)
+        })?;
+        ((1..=span.most).contains(&gait.levels) && self.kernel(gait).is_some()).then_some(gait.levels)
     }
 }
 

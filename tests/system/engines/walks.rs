@@ -257,12 +257,13 @@ fn random_walks(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// Heat that spreads from `dims` with two numbers in each step; and whether a sum of magnitudes is above a bound.
-fn heat(dims: [usize; 3], bound: f64) -> (Program, Vec<Value>) {
+/// Heat that spreads from `dims`, with two numbers in each step if it `changes`; and whether a sum of magnitudes is above a
+/// bound.
+fn heat(dims: [usize; 3], bound: f64, changes: bool) -> (Program, Vec<Value>) {
     let len = dims.iter().product();
     let mut program = Program::new();
     let state = program.input(false, len);
-    let numbers = [program.input(false, 1), program.input(false, 1)];
+    let numbers: Vec<Value> = (0..2 * usize::from(changes)).map(|_| program.input(false, 1)).collect();
     let filter = Filter::new(vec![0.0, 0.1, 0.0, 0.1, 0.6, 0.1, 0.0, 0.1, 0.0], [3, 3, 1]).expect("a filter");
     let sides = Sides::from([Ends::from(Boundary::Mirror), Ends::from(Boundary::Constant(0.5)), Ends::default()]);
     let filter = Convolution::new(dims, filter).with_boundary(sides);
@@ -278,11 +279,12 @@ fn heat(dims: [usize; 3], bound: f64) -> (Program, Vec<Value>) {
     (program, vec![next, end])
 }
 
-/// The end of a run of [`heat`]: bits of states and of pages, the steps, true if it ended by itself, and the steps at once.
-type Came = (Vec<Vec<u64>>, Vec<Vec<u64>>, usize, bool, usize);
+/// The end of a run of [`heat`]: bits of states and of pages, the steps, true if it ended by itself, the steps
+/// at once, and those of them that were replayed.
+type Came = (Vec<Vec<u64>>, Vec<Vec<u64>>, usize, bool, usize, usize);
 
 fn heated(engine: &AnyEngine, dims: [usize; 3], bound: f64, run: &Run) -> Result<Came, String> {
-    let (program, outputs) = heat(dims, bound);
+    let (program, outputs) = heat(dims, bound, true);
     let values = numbers(engine, false, 2 * run.steps, 6)?;
     came(engine, (program, outputs, vec![(false, dims.iter().product())]), &Run { values: Some((values, 2)), ..*run })
 }
@@ -300,7 +302,7 @@ fn came(
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
     let ran = step.run(engine, states, run, &Watch::new()).map_err(told)?;
     let bits = |all: &[Numbers]| all.iter().map(|one| bits_of(engine, one)).collect::<Result<Vec<_>, _>>();
-    Ok((bits(&ran.states)?, bits(&ran.kept)?, ran.steps, ran.ended, ran.at_once))
+    Ok((bits(&ran.states)?, bits(&ran.kept)?, ran.steps, ran.ended, ran.at_once, ran.replayed))
 }
 
 /// Pages, numbers of each step, and an end that is asked for now and then.
@@ -379,9 +381,26 @@ fn in_batches(engine: &AnyEngine) -> Outcome {
             if (&found.0, &found.1, found.2, found.3) != (&right.0, &right.1, right.2, right.3) {
                 return Err(format!("{what}: {} steps for {}, or other bits", found.2, right.2));
             }
-            if engine.name() == "cuda" && (found.4 > 0) != (steps > 100) {
-                return Err(format!("{what}: {} steps in batches", found.4));
+            if engine.name() == "cuda" && (found.5 > 0) != (steps > 100) {
+                return Err(format!("{what}: {} steps in batches", found.5));
             }
+        }
+    }
+    // Walks are replayed, too.
+    let dims = [50, 23, 1];
+    for (levels, steps, every) in [(2, 400, 0), (3, 1000, 350), (2, 90, 0), (1, 200, 0)] {
+        let gait = Some(Gait { columns: 4, ..Gait::of(levels, 2, 1) });
+        let run = Run { steps, before: 0, total: steps, every, check: 2000, values: None, gait };
+        let made = || {
+            let (program, outputs) = heat(dims, 1e300, false);
+            (program, outputs, vec![(false, dims.iter().product())])
+        };
+        let (found, right) = (came(engine, made(), &run)?, came(&Reference, made(), &run)?);
+        if (&found.0, &found.1, found.2) != (&right.0, &right.1, right.2) {
+            return Err(format!("{steps} steps by {levels}: other bits, of {} replayed", found.5));
+        }
+        if engine.name() == "cuda" && (found.5 > 0) != (steps > 100) {
+            return Err(format!("{steps} steps by {levels}: {} replayed", found.5));
         }
     }
     Ok(())
