@@ -158,7 +158,7 @@ impl Engine for Cuda {
     }
 
     fn prepare(&self, kernel: &StepKernel) -> Result<Box<dyn Prepared>, Error> {
-        program::prepare(*self, kernel)
+        program::prepare(*self, self.ordinal, kernel)
     }
 
     fn has_chains(&self) -> bool {

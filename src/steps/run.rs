@@ -203,11 +203,15 @@ impl Step {
             let settled = self.several.as_mut().and_then(|several| several.as_mut()?.settled(&span));
             let mut took = 0;
             if let Some(levels) = settled {
-                let mut launch = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
-                    match self.take_several(engine, (run, span), (states, &mut records), buffers, watch)? {
-                        took if took == levels => Ok(()),
-                        took => Err(Error::Internal(format!("{took} steps in place of {levels}."))),
-                    }
+                let mut launch = |states: &mut Vec<Numbers>, buffers: &mut Buffers| match self.take_several(
+                    engine,
+                    (run, span),
+                    (states, &mut records),
+                    buffers,
+                    watch,
+                )? {
+                    took if took == levels => Ok(()),
+                    took => Err(Error::Internal(format!("{took} steps in place of {levels}."))),
                 };
                 took = batches.take(engine, &mut launch, (levels, free), (&mut states, &mut buffers), watch)?;
             }

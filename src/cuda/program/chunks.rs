@@ -1,10 +1,11 @@
 //! Kernels that make numbers of all elements, too.
 //!
 //! # Rationale
-//! A block takes a chunk of the order that [`Reduction`] documents, in which a lane's chain takes every 32nd element. A
-//! thread computes some elements of one chain, so that many loads are under way at once, and keeps what chains take of them.
-//! Then a warp after the other goes on with the chains, which stand in shared memory in between. The results of chunks are
-//! joined by the warp that comes last of up to 1,024, in the same order; so there is no launch for it, and nobody waits.
+//! A team of warps takes a chunk of the order that [`Reduction`] documents, in which a lane's chain takes every 32nd element.
+//! A thread computes some elements of one chain at once, and keeps what the chain takes of them; then a warp after the other
+//! goes on with the chains, which stand in shared memory in between. Few chunks have large teams, so that many loads are under
+//! way; where there are chunks enough, a team is one warp, which waits for nobody. The results of chunks are joined by the
+//! warp that comes last of up to 1,024, in the same order; so there is no launch for it.
 
 use super::code::{Kind, Register, literal};
 use super::emit::{NAME, Written};
@@ -13,13 +14,14 @@ use super::shape::{Place, Shape};
 use crate::stencil::program::{Kernel, Reduced};
 use crate::stencil::{CHUNK, LANES, Reduction};
 
-/// The warps of a block.
+/// The warps of a block: at least so many, and at most.
+const LEAST_WARPS: usize = 2;
 const WARPS: usize = 8;
 
-/// A warp joins the chunks of each number.
-const _: () = assert!(super::LIMITS.numbers <= WARPS);
+/// So many warps keep a multiprocessor busy: teams are larger where there would be fewer.
+const ENOUGH_WARPS: usize = 64;
 
-/// The elements of a thread.
+/// The elements that a thread computes at once.
 const OWN: usize = CHUNK / (WARPS * LANES);
 
 /// The results of chunks that a lane loads at once.
@@ -31,29 +33,45 @@ const MOST_SHORT: usize = u32::MAX as usize - CHUNK;
 /// Shared memory: the chains, those of a number behind those of the one before.
 const CHAINS: &str = "chains";
 
-/// A thread, and its block's chunk.
+/// The most chunks of a block.
+const MOST_TEAMS: usize = LEAST_WARPS;
+
+/// A thread, and its team's chunk.
 struct Chunk {
+    /// The number of the chunk.
+    number: Register,
     /// The index of the chunk's first element along each dimension, of this kind.
     first: Vec<Register>,
     kind: Kind,
     /// The number of its elements.
     count: Register,
-    /// The thread's warp, its lane, and its first element, counted from the chunk's.
-    warp: Register,
+    /// The warps of the team, the thread's among them, its lane, and the address of its lane's chains.
+    team: Register,
+    seat: Register,
     lane: Register,
-    own: Register,
+    chains: Register,
 }
 
 impl Emitter<'_> {
-    /// The block's chunk.
-    fn begin_chunk(&mut self) -> Chunk {
+    /// The team's chunk. A team without one goes to `end`.
+    fn begin_chunk(&mut self, end: &str) -> Chunk {
         let elements = self.kernel.len();
         let block = self.code.of(Kind::Word, "mov.u32", &["%ctaid.x"]);
         let thread = self.code.of(Kind::Word, "mov.u32", &["%tid.x"]);
         let warp = self.code.by(Kind::Word, "shr.b32", &thread, LANES.ilog2());
         let lane = self.code.by(Kind::Word, "and.b32", &thread, LANES - 1);
-        let own = self.code.of(Kind::Word, "mad.lo.u32", &[&warp, &(OWN * LANES).to_string(), &lane]);
-        let start = self.code.by(Kind::Long, "mul.wide.u32", &block, CHUNK);
+        let [team, teams] = ["team", "teams"].map(|name| self.index_of(name, 0));
+        let seat = self.code.of(Kind::Word, "rem.u32", &[&warp, &team]);
+        let own_team = self.code.of(Kind::Word, "div.u32", &[&warp, &team]);
+        let number = self.code.of(Kind::Word, "mad.lo.u32", &[&block, &teams, &own_team]);
+        let number = self.code.of(Kind::Long, "cvt.u64.u32", &[&number]);
+        let chunks = self.long("chunks", elements.div_ceil(CHUNK) as i64);
+        self.leave_if("ge", &number, &chunks, end);
+        let base = self.code.of(Kind::Long, "mov.u64", &[CHAINS]);
+        let of_team = (8 * LANES * self.kernel.numbers.len()).to_string();
+        let base = self.code.of(Kind::Long, "mad.wide.u32", &[&own_team, &of_team, &base]);
+        let chains = self.code.of(Kind::Long, "mad.wide.u32", &[&lane, "8", &base]);
+        let start = self.code.by(Kind::Long, "shl.b64", &number, CHUNK.ilog2());
         let all = self.long("elements", elements as i64);
         let left = self.code.of(Kind::Long, "sub.s64", &[&all, &start]);
         let count = self.code.by(Kind::Long, "min.s64", &left, CHUNK);
@@ -76,7 +94,7 @@ impl Emitter<'_> {
             first.push(self.code.of(kind, rem, &[&rest, &extent]));
             rest = self.code.of(kind, div, &[&rest, &extent]);
         }
-        Chunk { first, kind, count, warp, lane, own }
+        Chunk { number, first, kind, count, team, seat, lane, chains }
     }
 
     /// The indices of an element of the chunk.
@@ -107,9 +125,7 @@ impl Emitter<'_> {
     fn take(&mut self, op: Reduction, kind: Kind, lane: &str, [a, b]: [Register; 2]) -> Register {
         let zero = literal(kind, 0.0);
         match op {
-            Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => {
-                self.join(op, kind, lane, &a)
-            }
+            Reduction::Sum | Reduction::Product | Reduction::Min | Reduction::Max => self.join(op, kind, lane, &a),
             Reduction::Dot => self.op(kind, "fma.rn", &[&a, &b, lane]),
             Reduction::SumOfMagnitudes | Reduction::LargestMagnitude => {
                 let magnitude = self.op(kind, "abs", &[&a]);
@@ -167,8 +183,9 @@ impl Emitter<'_> {
         self.code.set(kind, own, &joined);
     }
 
-    /// Computes and stores a thread's elements. The answer is their values of each part that a number is made of.
-    fn elements_of(&mut self, chunk: &Chunk) -> Vec<(usize, [Register; OWN])> {
+    /// Computes and stores a thread's elements, of which `first` is the first in its chunk. The answer is their values of each
+    /// part that a number is made of.
+    fn elements_of(&mut self, chunk: &Chunk, first: &Register) -> Vec<(usize, [Register; OWN])> {
         let mut parts: Vec<usize> = self.kernel.numbers.iter().flat_map(|number| number.of).collect();
         parts.sort_unstable();
         parts.dedup();
@@ -180,11 +197,11 @@ impl Emitter<'_> {
         }
         let [edge, again, over, done] = [(); 4].map(|()| self.code.label());
         // Side by side, where all of them are there and see no end.
-        let last = self.code.by(Kind::Word, "add.u32", &chunk.own, (OWN - 1) * LANES);
+        let last = self.code.by(Kind::Word, "add.u32", first, (OWN - 1) * LANES);
         let is_short = self.code.of(Kind::Predicate, "setp.ge.u32", &[&last, &chunk.count]);
         let mut places = Vec::with_capacity(OWN);
         for i in 0..OWN {
-            let at = self.code.by(Kind::Word, "add.u32", &chunk.own, i * LANES);
+            let at = self.code.by(Kind::Word, "add.u32", first, i * LANES);
             let indices = self.indices(chunk, &at);
             places.push(Place { offsets: Some(vec![0; indices.len()]), indices, at: None });
         }
@@ -212,7 +229,7 @@ impl Emitter<'_> {
         // One behind the other: those before it move up.
         self.code.place(&edge);
         let at = self.code.register(Kind::Word);
-        self.code.set(Kind::Word, &at, &chunk.own);
+        self.code.set(Kind::Word, &at, first);
         for (part, own) in &values {
             let kind = kind_of(self, *part);
             own.iter().for_each(|own| self.code.set(kind, own, &literal(kind, 0.0)));
@@ -239,26 +256,31 @@ impl Emitter<'_> {
         values
     }
 
-    /// Has a warp after the other go on with the chains. They stand in shared memory behind it; the answer is the address.
-    fn chains(&mut self, chunk: &Chunk, values: &[(usize, [Register; OWN])]) -> Register {
+    /// Has a warp of the team after the other go on with the chains. `turns` were taken before.
+    fn lengthen_chains(
+        &mut self,
+        chunk: &Chunk,
+        (turns, first): (&Register, &Register),
+        values: &[(usize, [Register; OWN])],
+    ) {
         let numbers = &self.kernel.numbers;
-        let [again, others] = [(); 2].map(|()| self.code.label());
-        let base = self.code.of(Kind::Long, "mov.u64", &[CHAINS]);
-        let address = self.code.of(Kind::Long, "mad.wide.u32", &[&chunk.lane, "8", &base]);
+        let [again, others, met] = [(); 3].map(|()| self.code.label());
         let is_there: [Register; OWN] = std::array::from_fn(|i| {
-            let at = self.code.by(Kind::Word, "add.u32", &chunk.own, i * LANES);
+            let at = self.code.by(Kind::Word, "add.u32", first, i * LANES);
             self.code.of(Kind::Predicate, "setp.lt.u32", &[&at, &chunk.count])
         });
+        let is_alone = self.code.by(Kind::Predicate, "setp.eq.u32", &chunk.team, 1);
         let turn = self.code.register(Kind::Word);
         self.code.set(Kind::Word, &turn, "0");
         self.code.place(&again);
         self.code.scope();
-        let is_other = self.code.of(Kind::Predicate, "setp.ne.u32", &[&turn, &chunk.warp]);
+        let is_other = self.code.of(Kind::Predicate, "setp.ne.u32", &[&turn, &chunk.seat]);
         self.code.branch(&is_other, &others);
-        let is_later = self.code.by(Kind::Predicate, "setp.ne.u32", &turn, 0);
+        let before = self.code.of(Kind::Word, "add.u32", &[turns, &turn]);
+        let is_later = self.code.by(Kind::Predicate, "setp.ne.u32", &before, 0);
         for (at, Reduced { op, of, .. }) in numbers.iter().enumerate() {
             let kind = Kind::of_numbers(self.kernel.parts[of[0]].single);
-            let (place, class) = (format!("[{address}+{}]", 8 * LANES * at), kind.number());
+            let (place, class) = (format!("[{}+{}]", chunk.chains, 8 * LANES * at), kind.number());
             let mut chain = self.code.register(kind);
             self.code.set(kind, &chain, &literal(kind, op.start::<f64>()));
             self.code.line(&format!("@{is_later} ld.shared.{class} {chain}, {place}"));
@@ -271,12 +293,11 @@ impl Emitter<'_> {
         }
         self.code.leave();
         self.code.place(&others);
+        self.code.branch(&is_alone, &met);
         self.code.line("bar.sync 0");
+        self.code.place(&met);
         self.code.change("add.u32", &turn, "1");
-        let taken = self.code.register(Kind::Word);
-        self.code.line(&format!("mul.lo.u32 {taken}, {turn}, {}", OWN * LANES));
-        self.code.repeat("setp.lt.u32", [&taken, &chunk.count], &again);
-        address
+        self.code.repeat("setp.lt.u32", [&turn, &chunk.team], &again);
     }
 
     /// Joins the results of chunks, and stores the number.
@@ -284,7 +305,7 @@ impl Emitter<'_> {
         &mut self,
         (at, op): (usize, Reduction),
         (kind, own): (Kind, &Register),
-        lane: &Register,
+        (number, lane): (&Register, &Register),
         [results_at, counters_at]: [usize; 2],
     ) {
         let class = kind.number();
@@ -302,8 +323,7 @@ impl Emitter<'_> {
         }
         let chunks = self.long("chunks", self.kernel.len().div_ceil(CHUNK) as i64);
         self.code.set(Kind::Long, &count, &chunks);
-        let block = self.code.of(Kind::Word, "mov.u32", &["%ctaid.x"]);
-        self.code.line(&format!("cvt.u64.u32 {own_chunk}, {block}"));
+        self.code.set(Kind::Long, &own_chunk, number);
         self.code.place(&again);
         self.code.scope();
         let is_one = self.code.by(Kind::Predicate, "setp.eq.s64", &count, 1);
@@ -369,35 +389,60 @@ impl Emitter<'_> {
 }
 
 /// A kernel that makes numbers, as PTX. The bytes behind all addresses are 0 before the first launch, and after each.
-pub(super) fn write(kernel: &Kernel) -> Written {
+pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
     let mut emitter = Emitter::new(kernel);
     let chunks = kernel.len().div_ceil(CHUNK);
-    let threads = [WARPS * LANES, 1];
-    emitter.shape = Shape { flat: true, domain: kernel.domain.clone(), rows: 1, threads, blocks: chunks };
-    let chunk = emitter.begin_chunk();
-    let values = emitter.elements_of(&chunk);
-    let address = emitter.chains(&chunk, &values);
-    emitter.code.shared(CHAINS, 8 * LANES * kernel.numbers.len());
+    // The turns that chains take: no more than there are elements of one chunk.
+    let turns = kernel.len().div_ceil(OWN * LANES).min(WARPS);
+    let mut team = turns.next_power_of_two();
+    while team > 1 && chunks * team > ENOUGH_WARPS * multiprocessors {
+        team /= 2;
+    }
+    let warps = team.max(LEAST_WARPS);
+    let (blocks, threads) = (chunks.div_ceil(warps / team), [WARPS * LANES, 1]);
+    emitter.shape = Shape { flat: true, domain: kernel.domain.clone(), rows: 1, threads, blocks };
+    // The text does not depend on these.
+    for (name, value) in [("team", team), ("teams", warps / team), ("turns", turns)] {
+        emitter.long(name, value as i64);
+    }
+    let end = emitter.code.label();
+    let chunk = emitter.begin_chunk(&end);
+    let turns = emitter.index_of("turns", turns);
+    let (again, taken) = (emitter.code.label(), emitter.code.register(Kind::Word));
+    emitter.code.set(Kind::Word, &taken, "0");
+    emitter.code.place(&again);
+    emitter.code.scope();
+    let own = emitter.code.of(Kind::Word, "add.u32", &[&taken, &chunk.seat]);
+    let first = emitter.code.of(Kind::Word, "mad.lo.u32", &[&own, &(OWN * LANES).to_string(), &chunk.lane]);
+    let values = emitter.elements_of(&chunk, &first);
+    emitter.lengthen_chains(&chunk, (&taken, &first), &values);
+    emitter.code.leave();
+    emitter.code.change("add.u32", &taken, &chunk.team);
+    emitter.code.repeat("setp.lt.u32", [&taken, &turns], &again);
+    emitter.code.shared(CHAINS, MOST_TEAMS * 8 * LANES * kernel.numbers.len());
     let [results, counters] = joints(chunks);
     let mut scratch = 0;
     for (at, reduced) in kernel.numbers.iter().enumerate() {
-        // A warp for each.
+        // A warp for each, in turns.
         let next = emitter.code.label();
         emitter.code.scope();
-        let is_other = emitter.code.by(Kind::Predicate, "setp.ne.u32", &chunk.warp, at);
+        let seat = emitter.code.of(Kind::Word, "rem.u32", &[&at.to_string(), &chunk.team]);
+        let is_other = emitter.code.of(Kind::Predicate, "setp.ne.u32", &[&seat, &chunk.seat]);
         emitter.code.branch(&is_other, &next);
         let kind = Kind::of_numbers(kernel.parts[reduced.of[0]].single);
         let own = emitter.code.register(kind);
-        emitter.code.line(&format!("ld.shared.{} {own}, [{address}+{}]", kind.number(), 8 * LANES * at));
+        emitter.code.line(&format!("ld.shared.{} {own}, [{}+{}]", kind.number(), chunk.chains, 8 * LANES * at));
         emitter.join_lanes(reduced.op, kind, &own);
-        emitter.join_chunks((at, reduced.op), (kind, &own), &chunk.lane, [scratch, scratch + 8 * results]);
+        let of_chunk = (&chunk.number, &chunk.lane);
+        emitter.join_chunks((at, reduced.op), (kind, &own), of_chunk, [scratch, scratch + 8 * results]);
         emitter.code.leave();
         emitter.code.place(&next);
         scratch += 8 * results + (4 * counters).next_multiple_of(8);
     }
+    emitter.code.place(&end);
     let argument = emitter.argument.bytes;
     let text = emitter.code.module(NAME, argument.len(), threads, 1);
-    Written { text, argument, blocks: chunks, threads, scratch }
+    Written { text, argument, blocks, threads: [warps * LANES, 1], scratch }
 }
 
 /// The results of chunks of all rounds, and the counters: one for each 1,024 results.

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys;
 
+use super::driver::Driver;
 use super::driver::context::Context;
 use super::module::{Function, MOST_ARGUMENTS, Shape, launch_bytes};
 use super::routes::array::address;
@@ -63,8 +64,12 @@ struct Ready<C> {
 ///
 /// # Errors
 /// What the driver says.
-pub(super) fn prepare<C: Attempts + Engine + 'static>(engine: C, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
-    let written = written(kernel);
+pub(super) fn prepare<C: Attempts + Engine + 'static>(
+    engine: C,
+    ordinal: usize,
+    kernel: &Kernel,
+) -> Result<Box<dyn Prepared>, Error> {
+    let written = written(kernel, ordinal);
     let bytes = (kernel.inputs.len() + kernel.outputs.len()).saturating_mul(8 * kernel.len());
     // What the driver refuses is told before the first step.
     let mut loaded = None;
@@ -183,15 +188,21 @@ unsafe fn put(
 /// The most kernels that stay written: writing one takes longer than some launches.
 const MOST_WRITTEN: usize = 64;
 
-/// A kernel as it was written.
-fn written(kernel: &Kernel) -> Written {
-    static KNOWN: Mutex<Vec<(String, Written)>> = Mutex::new(Vec::new());
-    let text = kernel.text();
+/// The multiprocessors of a device, as far as the driver tells.
+fn multiprocessors(ordinal: usize) -> usize {
+    let device = Driver::get().ok().and_then(|driver| driver.devices.get(ordinal));
+    device.and_then(|device| device.as_ref().ok()).map_or(1, |device| device.multiprocessors.max(1) as usize)
+}
+
+/// A kernel as it was written for a device.
+fn written(kernel: &Kernel, ordinal: usize) -> Written {
+    static KNOWN: Mutex<Vec<((usize, String), Written)>> = Mutex::new(Vec::new());
+    let text = (multiprocessors(ordinal), kernel.text());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known.iter().rposition(|(one, _)| *one == text) {
         return known[found].1.clone();
     }
-    let written = if kernel.numbers.is_empty() { emit::write(kernel) } else { chunks::write(kernel) };
+    let written = if kernel.numbers.is_empty() { emit::write(kernel) } else { chunks::write(kernel, text.0) };
     if known.len() == MOST_WRITTEN {
         known.remove(0);
     }
@@ -212,7 +223,8 @@ pub(super) unsafe fn run_once(
     kernel: &Kernel,
     addresses: &[sys::CUdeviceptr],
 ) -> Result<(), Error> {
-    let mut written = written(kernel);
+    // Without numbers it is the same on every device.
+    let mut written = written(kernel, 0);
     for (address, entry) in addresses.iter().zip(written.argument.chunks_exact_mut(8)) {
         entry.copy_from_slice(&address.to_le_bytes());
     }

@@ -9,8 +9,7 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::walk::{self, Walkable};
-use super::{Attempts, Launch, emit, put};
-use crate::cuda::driver::Driver;
+use super::{Attempts, Launch, emit, multiprocessors, put};
 use crate::cuda::routes::array::address;
 use crate::cuda::runtime::clock;
 use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
@@ -296,12 +295,6 @@ fn kernel_of<'w>(
         written.len() - 1
     });
     written[at].1.as_mut()
-}
-
-/// The multiprocessors of a device, as far as the driver tells.
-fn multiprocessors(ordinal: usize) -> usize {
-    let device = Driver::get().ok().and_then(|driver| driver.devices.get(ordinal));
-    device.and_then(|device| device.as_ref().ok()).map_or(1, |device| device.multiprocessors.max(1) as usize)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

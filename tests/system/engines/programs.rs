@@ -524,8 +524,12 @@ fn every_boundary(engine: &AnyEngine) -> Outcome {
 fn every_reduction(engine: &AnyEngine) -> Outcome {
     let few = [[2, 1, 1], [31, 1, 1], [16, 64, 1], [1025, 1, 1], [300, 11, 1], [70, 9, 8]];
     for op in REDUCTIONS {
-        let is_joined_once_more = matches!(op, Reduction::Dot | Reduction::LargestMagnitude);
-        for dims in few.into_iter().chain(is_joined_once_more.then_some([1050, 1001, 1])) {
+        let many = match op {
+            // Teams of four warps, of two and of one on the stand-in's few multiprocessors; the last are joined once more.
+            Reduction::Dot | Reduction::LargestMagnitude => &[[1050, 41, 1], [1050, 81, 1], [1050, 1001, 1]][..],
+            _ => &[],
+        };
+        for dims in few.into_iter().chain(many.iter().copied()) {
             // A sum of the awkward numbers is NaN. Others lie around 1: a product stays a number.
             for (single, is_tame) in [(false, false), (false, true), (true, true)] {
                 let len = dims.iter().product();

@@ -1,9 +1,11 @@
 //! Columns in memory: where a lane's elements lie, loads and stores.
 
 use super::route::Route;
+use super::state::{Edges, Walk};
 use crate::cuda::program::code::{Kind, Register};
 use crate::cuda::program::emitter::Emitter;
 use crate::cuda::program::shape::{At, Place};
+use crate::stencil::Boundary;
 use crate::stencil::program::{Feed, View};
 
 /// The bytes that a lane loads or stores at once.
@@ -14,42 +16,108 @@ fn bytes_of(kind: Kind) -> usize {
     if kind == Kind::Single { 4 } else { 8 }
 }
 
+/// The sum of an index below 0 and that of the element which stands for it, where a boundary is a mirror.
+fn mirror(end: Boundary<f64>) -> Option<i64> {
+    match end {
+        Boundary::Symmetric => Some(-1),
+        Boundary::Mirror => Some(0),
+        _ => None,
+    }
+}
+
 impl Emitter<'_> {
-    /// The index of an element of the lane, inside the array.
-    #[inline(never)]
-    fn row(&mut self, element: usize) -> Register {
+    /// The index of an element of the lane, which may lie outside the array.
+    fn own_row(&mut self, element: usize) -> Register {
         let first = self.walk().row;
-        self.ahead(|emitter| {
-            let own = emitter.code.by(Kind::Word, "add.s32", &first, element);
-            emitter.index_inside(0, own)
-        })
+        self.ahead(|emitter| emitter.code.by(Kind::Word, "add.s32", &first, element))
     }
 
-    /// The index of a line of the lane, inside the array.
-    #[inline(never)]
-    fn line(&mut self, line: i64) -> Register {
+    /// The index of a line of the lane, which may lie outside the array.
+    fn own_line(&mut self, line: i64) -> Register {
         let first = self.walk().line;
-        let beside = self.walk().route.beside.expect("lines are asked for where there are some");
-        self.ahead(|emitter| {
-            let own = emitter.code.by(Kind::Word, "add.s32", &first, line);
-            emitter.index_inside(beside, own)
-        })
+        self.ahead(|emitter| emitter.code.by(Kind::Word, "add.s32", &first, line))
     }
 
-    /// The index of what stands for an element that may lie outside.
+    /// The index of what stands for an element of a part, of which this is the index along a dimension. Without a part it is
+    /// the index itself: who stores asks first.
     #[inline(never)]
-    fn index_inside(&mut self, dim: usize, own: Register) -> Register {
-        if !self.walk().edges {
-            return own;
-        }
+    fn index_inside(&mut self, part: Option<usize>, dim: usize, own: Register) -> Register {
+        let Walk { edges, route, .. } = self.walk();
+        let Some(part) = part.filter(|_| *edges != Edges::None) else { return own };
+        let is_circular = route.circular[dim];
+        let ends = route.ends.as_ref().and_then(|ends| ends[part][dim]);
+        let ends = ends.filter(|_| *edges == Edges::Loaded && !is_circular).map(|ends| ends.both());
         let extent = self.extent_of(dim);
-        if !self.walk().route.circular[dim] {
-            return self.clamped(&own, &extent);
+        if is_circular {
+            let rest = self.code.of(Kind::Word, "rem.s32", &[&own, &extent]);
+            let below = self.code.by(Kind::Predicate, "setp.lt.s32", &rest, 0);
+            let around = self.code.of(Kind::Word, "add.s32", &[&rest, &extent]);
+            return self.code.of(Kind::Word, "selp.b32", &[&around, &rest, &below]);
         }
-        let rest = self.code.of(Kind::Word, "rem.s32", &[&own, &extent]);
-        let below = self.code.by(Kind::Predicate, "setp.lt.s32", &rest, 0);
-        let around = self.code.of(Kind::Word, "add.s32", &[&rest, &extent]);
-        self.code.of(Kind::Word, "selp.b32", &[&around, &rest, &below])
+        let mut index = own;
+        // A mirror below 0 and one beyond the last element: their sums of an index and what stands for it.
+        let [low, high] = ends.unwrap_or([Boundary::Replicate; 2]);
+        if let Some(sum) = mirror(low) {
+            let below = self.code.by(Kind::Predicate, "setp.lt.s32", &own, 0);
+            let other = self.code.of(Kind::Word, "sub.s32", &[&sum.to_string(), &own]);
+            index = self.code.of(Kind::Word, "selp.b32", &[&other, &index, &below]);
+        }
+        if let Some(sum) = mirror(high) {
+            let above = self.code.of(Kind::Predicate, "setp.ge.s32", &[&own, &extent]);
+            let twice = self.code.of(Kind::Word, "add.s32", &[&extent, &extent]);
+            let sum = self.code.by(Kind::Word, "add.s32", &twice, -2 - sum);
+            let other = self.code.of(Kind::Word, "sub.s32", &[&sum, &own]);
+            index = self.code.of(Kind::Word, "selp.b32", &[&other, &index, &above]);
+        }
+        self.clamped(&index, &extent)
+    }
+
+    /// A loaded element of a part, or the constant that stands for it. These are the dimensions that it may lie outside of, and
+    /// its indices there.
+    fn or_constant(&mut self, part: usize, kind: Kind, own: &[(usize, Register)], loaded: Register) -> Register {
+        let Walk { edges, route, .. } = self.walk();
+        let Some(ends) = route.ends.as_ref().filter(|_| *edges == Edges::Loaded) else { return loaded };
+        let (ends, along) = (ends[part].clone(), route.along);
+        let mut value = loaded;
+        let mut before: Option<(f64, Register)> = None;
+        // That of the last dimension counts.
+        for &(dim, index) in own {
+            let constant = |end| if let Boundary::Constant(constant) = end { Some(constant) } else { None };
+            let Some([low, high]) = ends[dim].map(|ends| ends.both().map(constant)) else { continue };
+            let both = low.is_some() && low.map(f64::to_bits) == high.map(f64::to_bits);
+            let sides = [(low, ["lt.s32", "0"]), (high, [if both { "ge.u32" } else { "ge.s32" }, "extent"])];
+            for (constant, [comparison, bound]) in sides.into_iter().skip(usize::from(both)) {
+                let Some(constant) = constant else { continue };
+                let extent = self.extent_of(dim);
+                let bound = if bound == "extent" { extent } else { Register::of(bound) };
+                let name = format!("setp.{comparison}");
+                let outside = match along == Some(dim) {
+                    true => self.code.of(Kind::Predicate, &name, &[&index, &bound]),
+                    false => self.ahead(|emitter| emitter.code.of(Kind::Predicate, &name, &[&index, &bound])),
+                };
+                before = match before {
+                    Some((same, others)) if same.to_bits() == constant.to_bits() => {
+                        Some((same, self.code.of(Kind::Predicate, "or.pred", &[&others, &outside])))
+                    }
+                    Some((other, when)) => {
+                        value = self.ghost((part, other), kind, &when, value);
+                        Some((constant, outside))
+                    }
+                    None => Some((constant, outside)),
+                };
+            }
+        }
+        match before {
+            Some((constant, when)) => self.ghost((part, constant), kind, &when, value),
+            None => value,
+        }
+    }
+
+    /// A part's value, or where an element lies outside a constant.
+    fn ghost(&mut self, (part, constant): (usize, f64), kind: Kind, when: &str, value: Register) -> Register {
+        // Constants of the same bits are one: which are depends on the boundaries alone.
+        let constant = self.number(&format!("ghost {part} {:x}", constant.to_bits()), kind, constant);
+        self.choose(kind, when, &constant, &value)
     }
 
     /// The number of elements along a dimension.
@@ -73,23 +141,10 @@ impl Emitter<'_> {
         if behind == 0 { column } else { self.code.by(Kind::Word, "sub.s32", &column, behind) }
     }
 
-    /// A column inside the array, as a wide index.
-    fn inside(&mut self, column: &str) -> Register {
-        let mut column = Register::of(column);
-        if self.walk().edges {
-            let along = self.walk().route.along.expect("there are columns");
-            let columns = self.extent_of(along);
-            column = if self.walk().route.circular[along] {
-                let below = self.code.by(Kind::Predicate, "setp.lt.s32", &column, 0);
-                let around = self.code.of(Kind::Word, "add.s32", &[&column, &columns]);
-                let low = self.code.of(Kind::Word, "selp.b32", &[&around, &column, &below]);
-                let above = self.code.of(Kind::Predicate, "setp.ge.s32", &[&low, &columns]);
-                let around = self.code.of(Kind::Word, "sub.s32", &[&low, &columns]);
-                self.code.of(Kind::Word, "selp.b32", &[&around, &low, &above])
-            } else {
-                self.clamped(&column, &columns)
-            };
-        }
+    /// The column that stands for one of a part, as a wide index.
+    fn column_inside(&mut self, part: Option<usize>, column: &str) -> Register {
+        let along = self.walk().route.along.expect("there are columns");
+        let column = self.index_inside(part, along, Register::of(column));
         self.code.of(Kind::Long, "cvt.s64.s32", &[&column])
     }
 
@@ -107,19 +162,33 @@ impl Emitter<'_> {
         (base, (view.start + if of_level { level * numbers } else { 0 }) * bytes)
     }
 
-    /// The address of an element of an array that goes along with the domain as `view` says, and the bytes beyond it.
+    /// The address of an element of an array that goes along with the domain as `view` says, and the bytes beyond it. Ghost
+    /// values are those of a part that is loaded.
     fn walked_element(
         &mut self,
-        array: usize,
+        (array, part): (usize, Option<usize>),
         (name, view): (&str, &View),
         (element, line, column): (usize, i64, &str),
         bytes: usize,
     ) -> (Register, usize) {
         let plain = view.steps[0] == 1 && *view == View { start: 0, steps: self.kernel.steps() };
-        let immediate = plain && !self.walk().edges;
-        let row = if immediate { self.row(0) } else { self.row(element) };
+        let immediate = plain && (part.is_none() || self.walk().edges == Edges::None);
+        let own_row = self.own_row(if immediate { 0 } else { element });
+        let row = self.ahead(|emitter| emitter.index_inside(part, 0, own_row));
         let Route { along, beside, .. } = self.walk().route;
-        let line = beside.filter(|&beside| view.steps[beside] != 0).map(|beside| (beside, self.line(line)));
+        if let (Some(beside), None, 1..) = (beside, part, line) {
+            // A step from the line before takes no register through the loop.
+            let (before, beyond) = self.walked_element((array, part), (name, view), (element, line - 1, column), bytes);
+            let step = self.ahead(|emitter| {
+                let step = emitter.long(&format!("whole step {beside}"), view.steps[beside] as i64);
+                emitter.code.by(Kind::Long, "mul.lo.s64", &step, bytes)
+            });
+            return (self.code.of(Kind::Long, "add.s64", &[&before, &step]), beyond);
+        }
+        let line = beside.filter(|&beside| view.steps[beside] != 0).map(|beside| {
+            let own = self.own_line(line);
+            (beside, self.ahead(|emitter| emitter.index_inside(part, beside, own)))
+        });
         let rank = view.steps.len();
         let wide = |emitter: &mut Self, d: usize| {
             let name = if plain { "whole" } else { name };
@@ -154,7 +223,7 @@ impl Emitter<'_> {
             None => (base, beyond),
             Some(along) => {
                 let step = self.ahead(|emitter| wide(emitter, along));
-                let column = self.inside(column);
+                let column = self.column_inside(part, column);
                 (self.code.of(Kind::Long, "mad.lo.s64", &[&column, &step, &base]), beyond)
             }
         }
@@ -164,41 +233,73 @@ impl Emitter<'_> {
     fn together(&self, kind: Kind) -> usize {
         let walk = self.walk();
         let most = (WIDE / bytes_of(kind)).min(walk.gait.elements);
-        let wide = !walk.edges && self.kernel.domain[0].is_multiple_of(most);
+        let wide = walk.edges != Edges::Chosen && self.kernel.domain[0].is_multiple_of(most);
         if wide { most } else { 1 }
     }
 
     /// A lane's elements of a column that may lie outside the array, where something inside stands for it.
     pub(super) fn load_column(
         &mut self,
-        input: usize,
-        (name, view): (&str, &View),
+        part: usize,
+        (input, view): (usize, &View),
         (line, column): (i64, &str),
         kind: Kind,
     ) -> Vec<Register> {
-        let elements = self.walk().gait.elements;
+        let name = format!("view {part}");
+        let Walk { gait, route, .. } = self.walk();
+        let (elements, along, beside) = (gait.elements, route.along, route.beside);
         let plain = *view == View { start: 0, steps: self.kernel.steps() };
         let together = if plain { self.together(kind) } else { 1 };
         let class = kind.number();
         let mut loaded = Vec::with_capacity(elements);
+        let own = (input, Some(part));
+        let is_loaded = self.walk().edges == Edges::Loaded;
+        let load = format!("ld.global.nc.{class}");
+        let mut beyond_lane: Vec<(usize, Register)> = Vec::new();
+        beyond_lane.extend(beside.map(|beside| (beside, self.own_line(line))));
+        beyond_lane.extend(along.map(|along| (along, Register::of(column))));
         for first in (0..elements).step_by(together) {
-            let (address, beyond) = self.walked_element(input, (name, view), (first, line, column), bytes_of(kind));
+            let (address, beyond) = self.walked_element(own, (&name, view), (first, line, column), bytes_of(kind));
             let from = format!("[{address}+{beyond}]");
             if together == 1 {
-                loaded.push(self.code.of(kind, &format!("ld.global.nc.{class}"), &[&from]));
+                let value = self.code.of(kind, &load, &[&from]);
+                let row = (0, self.own_row(first));
+                let indices: Vec<_> = std::iter::once(row).chain(beyond_lane.iter().copied()).collect();
+                loaded.push(self.or_constant(part, kind, &indices, value));
                 continue;
             }
-            let key = |element: usize| format!("element {element} {input} {from}");
+            let key = |element: usize| format!("element {element} {part} {from}");
             if let Some(known) = (0..together).map(|of| self.code.recall(&key(of))).collect::<Option<Vec<_>>>() {
                 loaded.extend(known);
                 continue;
             }
             let several: Vec<Register> = (0..together).map(|_| self.code.register(kind)).collect();
-            self.code.line(&format!("ld.global.nc.v{together}.{class} {{{}}}, {from}", several.join(", ")));
-            for (of, register) in several.iter().enumerate() {
-                self.code.remember(key(of), register);
+            let [slow, done] = [(); 2].map(|()| self.code.label());
+            if is_loaded {
+                let meets = self.code.recall("meets rows").expect("it was found at the beginning");
+                self.code.branch(&meets, &slow);
             }
-            loaded.extend(several);
+            self.code.line(&format!("ld.global.nc.v{together}.{class} {{{}}}, {from}", several.join(", ")));
+            if is_loaded {
+                self.code.jump(&done);
+                self.code.place(&slow);
+                self.code.scope();
+                for (of, register) in several.iter().enumerate() {
+                    let at = (first + of, line, column);
+                    let (address, beyond) = self.walked_element(own, (&name, view), at, bytes_of(kind));
+                    let value = self.code.of(kind, &load, &[&format!("[{address}+{beyond}]")]);
+                    let row = (0, self.own_row(first + of));
+                    let value = self.or_constant(part, kind, &[row], value);
+                    self.code.set(kind, register, &value);
+                }
+                self.code.leave();
+                self.code.place(&done);
+            }
+            for (of, register) in several.iter().enumerate() {
+                let value = self.or_constant(part, kind, &beyond_lane, *register);
+                self.code.remember(key(of), &value);
+                loaded.push(value);
+            }
         }
         loaded
     }
@@ -217,10 +318,9 @@ impl Emitter<'_> {
             Some(when) => self.code.of(Kind::Predicate, "and.pred", &[&own, when]),
             None => own,
         };
-        let own = match self.walk().route.beside.filter(|_| edges) {
+        let own = match self.walk().route.beside.filter(|_| edges != Edges::None) {
             Some(beside) => {
-                let (first, lines) = (self.walk().line, self.extent_of(beside));
-                let index = self.code.by(Kind::Word, "add.s32", &first, line);
+                let (index, lines) = (self.own_line(line), self.extent_of(beside));
                 let inside = self.code.of(Kind::Predicate, "setp.lt.s32", &[&index, &lines]);
                 self.code.of(Kind::Predicate, "and.pred", &[&own, &inside])
             }
@@ -233,14 +333,13 @@ impl Emitter<'_> {
                 .map(|element| self.value(part, &Place::of_walk(At { level, element, line, lag })))
                 .collect();
             let mut own = own;
-            if edges {
-                let (row, rows) = (self.walk().row, self.extent_of(0));
-                let index = self.code.by(Kind::Word, "add.s32", &row, first);
+            if edges != Edges::None {
+                let (index, rows) = (self.own_row(first), self.extent_of(0));
                 let inside = self.code.of(Kind::Predicate, "setp.lt.s32", &[&index, &rows]);
                 own = self.code.of(Kind::Predicate, "and.pred", &[&own, &inside]);
             }
             let (address, beyond) =
-                self.walked_element(array, ("whole", &view), (first, line, &column), bytes_of(kind));
+                self.walked_element((array, None), ("whole", &view), (first, line, &column), bytes_of(kind));
             let to = format!("[{address}+{beyond}]");
             match together {
                 1 => self.code.line(&format!("@{own} st.global.{class} {to}, {}", values[0])),

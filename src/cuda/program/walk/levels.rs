@@ -1,6 +1,6 @@
 //! The levels of a walk: what is computed of each column, and of which columns.
 
-use super::state::{Kept, Walk, Way};
+use super::state::{Edges, Kept, Walk, Way};
 use crate::cuda::program::code::{Kind, Register, literal};
 use crate::cuda::program::emitter::Emitter;
 use crate::cuda::program::shape::{At, Place};
@@ -91,7 +91,7 @@ impl Emitter<'_> {
         let kernel = self.kernel;
         let Step::Load(input, view) = &kernel.parts[part].step else { unreachable!("it is loaded") };
         let kind = Kind::of_numbers(kernel.parts[part].single);
-        self.load_column(*input, (&format!("view {part}"), view), at, kind)
+        self.load_column(part, (*input, view), at, kind)
     }
 
     /// The lines in which a part is computed, in a level. Those of a state that are asked for in one column alone are loaded
@@ -271,7 +271,7 @@ impl Emitter<'_> {
         at: At,
     ) -> Option<Option<Register>> {
         ways[self.direction(dim)] = way;
-        let may_be_outside = self.walk().edges && matches!(way.end, Boundary::Constant(_));
+        let may_be_outside = self.walk().edges == Edges::Chosen && matches!(way.end, Boundary::Constant(_));
         may_be_outside.then(|| Some(self.is_outside(dim, way, at)))
     }
 
@@ -320,7 +320,7 @@ impl Emitter<'_> {
         get: &mut dyn FnMut(&mut Self, i64) -> Register,
     ) -> Register {
         let mut value = get(self, position);
-        if !self.walk().edges || way.offset == 0 {
+        if self.walk().edges != Edges::Chosen || way.offset == 0 {
             return value;
         }
         let kind = Kind::of_numbers(self.kernel.parts[of].single);
@@ -375,7 +375,7 @@ impl Emitter<'_> {
         let kind = Kind::of_numbers(self.kernel.parts[of].single);
         let newest = at.lag as i64 - self.walk().route.lags[of] as i64;
         let mut value = self.kept(of, newest - columns.offset, at);
-        if !self.walk().edges || columns.offset == 0 || self.walk().route.uniform[of] {
+        if self.walk().edges != Edges::Chosen || columns.offset == 0 || self.walk().route.uniform[of] {
             return value;
         }
         let key = format!("column {of} {at:?} {columns:?}");
@@ -409,7 +409,7 @@ impl Emitter<'_> {
             let column = self.column_at(at.level, at.lag);
             return self.load_part(part, (at.line, &column)).swap_remove(at.element);
         }
-        match self.walk().route.open[part] && !self.walk().edges {
+        match self.walk().route.open[part] && self.walk().edges != Edges::Chosen {
             true => self.chained(part, at),
             false => self.operation(part, &Place::of_walk(at)),
         }

@@ -6,8 +6,8 @@
 //! level is a step, and hands its columns to the next level: so an array is read and written once for all levels. A strip
 //! loses at either end what the levels reach, and a part of the columns begins that much earlier.
 //!
-//! Two copies of the walk are written. One is for warps that meet no end of the array, the other one makes ghost values of
-//! the elements in registers.
+//! Ghost values of the first level are loaded; a walk of one level is written once, with that. Of any other walk two copies
+//! are written: one for warps that meet no end of the array, and one that makes ghost values of the elements in registers.
 
 mod chains;
 mod columns;
@@ -21,7 +21,7 @@ use super::emit;
 use super::emitter::Emitter;
 use crate::stencil::program::{Gait, Recurrence, Step};
 use route::Route;
-use state::{LANES, Walk};
+use state::{Edges, LANES, Walk};
 
 /// The warps of a block.
 const WARPS: usize = 4;
@@ -113,7 +113,7 @@ impl<'k> Walkable<'k> {
             what: self.what,
             route: self.route.clone(),
             gait,
-            edges: false,
+            edges: Edges::None,
             scopes: 0,
             column: Register::new(),
             first: Register::new(),
@@ -147,12 +147,17 @@ impl Emitter<'_> {
     fn walks(&mut self, halos: [usize; 2], inner: usize) -> usize {
         let end = self.code.label();
         let edge = self.code.label();
-        self.begin_walk(halos, inner, &end, &edge);
+        let meets = self.begin_walk(halos, inner, &end);
         let mut words = 0;
-        for edges in [false, true] {
-            if edges {
+        let is_loaded = self.walk().gait.levels == 1 && self.walk().route.ends.is_some();
+        let copies = if is_loaded { &[Edges::Loaded][..] } else { &[Edges::None, Edges::Chosen] };
+        for &edges in copies {
+            if edges == Edges::Chosen {
                 self.code.jump(&end);
                 self.code.place(&edge);
+            }
+            if edges == Edges::None {
+                self.code.branch(&meets, &edge);
             }
             self.code.scope();
             let scopes = self.code.scopes();
@@ -174,8 +179,9 @@ impl Emitter<'_> {
         words
     }
 
-    /// Finds a warp's strip and its columns. A warp that meets an end of the array goes to `edge`, one without work to `end`.
-    fn begin_walk(&mut self, halos: [usize; 2], inner: usize, end: &str, edge: &str) {
+    /// Finds a warp's strip and its columns. A warp without work goes to `end`; the answer is true for one that meets an end
+    /// of the array.
+    fn begin_walk(&mut self, halos: [usize; 2], inner: usize, end: &str) -> Register {
         let Walk { gait, route, .. } = self.walk();
         let (gait, along, beside) = (*gait, route.along, route.beside);
         let lines = route.lines.map(|reach| gait.levels * reach);
@@ -186,7 +192,8 @@ impl Emitter<'_> {
         let warp = self.code.of(Kind::Word, "mad.lo.u32", &[&block, &WARPS.to_string(), &warp]);
         let length = self.index_of("length", 0);
         let mut rest = warp;
-        let [strip, deck, part] = ["strips", "decks", "parts"].map(|name| {
+        // The warps of a block are neighbours along the dimension of lines, where they read the same ones.
+        let [deck, strip, part] = ["decks", "strips", "parts"].map(|name| {
             let count = self.index_of(name, 0);
             let own = self.code.of(Kind::Word, "rem.u32", &[&rest, &count]);
             rest = self.code.of(Kind::Word, "div.u32", &[&rest, &count]);
@@ -216,6 +223,7 @@ impl Emitter<'_> {
         let behind = self.code.by(Kind::Word, "add.s32", &strip, LANES * gait.elements);
         let ends = self.code.of(Kind::Predicate, "setp.gt.s32", &[&behind, &rows]);
         let mut meets = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);
+        self.code.remember("meets rows".into(), &meets);
         let line = self.code.by(Kind::Word, "mul.lo.s32", &deck, gait.lines);
         if let Some(beside) = beside {
             let extent = self.index_of(&format!("extent {beside}"), domain[beside]);
@@ -246,6 +254,6 @@ impl Emitter<'_> {
         self.code.set(Kind::Word, &column, &first);
         let walk = self.walk_mut();
         (walk.column, walk.first, walk.row, walk.line) = (column, first, row, line);
-        self.code.branch(&meets, edge);
+        meets
     }
 }

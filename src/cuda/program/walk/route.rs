@@ -1,7 +1,7 @@
 //! The way of a step through an array: its dimensions, its reach, and the lag of each part.
 
-use crate::stencil::Boundary;
-use crate::stencil::program::{Axis, Chain, Feed, Recurrence, Step, View};
+use crate::stencil::program::{Axis, Chain, Feed, Kernel, Recurrence, Step, View};
+use crate::stencil::{Boundary, Ends};
 
 /// A first dimension that is shorter leaves too many lanes idle.
 const SHORT: usize = 16;
@@ -41,6 +41,9 @@ pub(super) struct Route {
     pub(super) once: Vec<bool>,
     /// The dimensions whose boundaries are circular.
     pub(super) circular: Vec<bool>,
+    /// The boundaries of each part along each dimension, as far as filters see any, where all of these parts are loaded and
+    /// filters do not differ: those of the first level.
+    pub(super) ends: Option<Vec<Vec<Option<Ends<f64>>>>>,
 }
 
 /// The reach of one filter along a dimension, below and above, with the elements that its ghost values stand for.
@@ -80,6 +83,7 @@ impl Route {
             lines_of: vec![[0; 2]; count],
             once: vec![true; count],
             circular: Route::circular(what)?,
+            ends: Route::ends(kernel),
         };
         let mut backs = vec![0; count];
         let mut rows = vec![[0; 2]; count];
@@ -154,6 +158,24 @@ impl Route {
             [beside, along] => Some([Some(beside), Some(along)]),
             _ => None,
         }
+    }
+
+    /// The boundaries of parts. No answer where one is computed, or where filters differ.
+    fn ends(kernel: &Kernel) -> Option<Vec<Vec<Option<Ends<f64>>>>> {
+        let mut ends = vec![vec![None; kernel.domain.len()]; kernel.parts.len()];
+        for part in &kernel.parts {
+            let Step::Filter(of, axes, _) = &part.step else { continue };
+            if !matches!(kernel.parts[*of].step, Step::Load(..)) {
+                return None;
+            }
+            for axis in axes.iter().filter(|axis| axis.extent > 1) {
+                let Some(dim) = axis.dim else { continue };
+                if *ends[*of][dim].get_or_insert(axis.ends) != axis.ends {
+                    return None;
+                }
+            }
+        }
+        Some(ends)
     }
 
     /// The dimensions that are circular. `None` where filters differ, or where one reaches over all of an array.

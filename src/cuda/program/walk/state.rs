@@ -8,6 +8,17 @@ use crate::stencil::program::{Gait, Recurrence};
 /// The lanes of a warp.
 pub(super) const LANES: usize = 32;
 
+/// The ends of an array, in a copy of a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Edges {
+    /// It is for warps that meet none.
+    None,
+    /// Ghost values are loaded as elements are, from where the boundary says.
+    Loaded,
+    /// Ghost values are chosen among the elements that are in registers.
+    Chosen,
+}
+
 /// The key of a kept element: level, part, age, line and element.
 pub(super) type Kept = (usize, usize, usize, i64, usize);
 
@@ -16,8 +27,7 @@ pub(in crate::cuda::program) struct Walk<'k> {
     pub(super) what: &'k Recurrence,
     pub(super) route: Route,
     pub(super) gait: Gait,
-    /// The copy is for warps that meet an end of the array.
-    pub(super) edges: bool,
+    pub(super) edges: Edges,
     /// The number of scopes of names around the loop.
     pub(in crate::cuda::program) scopes: usize,
     /// The column that has come last, and the first one.
