@@ -1,5 +1,6 @@
 //! Kernels of programs: PTX that is written when a program is prepared, and loaded by the driver.
 
+mod calls;
 mod chain;
 mod chunks;
 mod code;
@@ -19,14 +20,15 @@ use cudarc::driver::sys;
 use super::driver::Driver;
 use super::driver::context::Context;
 use super::module::{Function, MOST_ARGUMENTS, Shape, launch_bytes};
-use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
 use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
 use crate::stencil::{Array, Compute, Engine, Error, Noted, Prepared};
 use crate::watch::Watch;
+pub(super) use calls::Calls;
 pub(super) use chain::chain;
 use emit::Written;
+use several::Placed;
 pub(super) use several::Steps;
 
 /// What a kernel may hold: what it is told goes along with the launch.
@@ -133,10 +135,7 @@ impl<C: Attempts> Ready<C> {
                 }
             };
             for (array, entry) in arrays.iter().zip(written.argument.chunks_exact_mut(8)) {
-                let address = match array {
-                    Numbers::Double(array) => address(array, &device.context)?,
-                    Numbers::Single(array) => address(array, &device.context)?,
-                };
+                let (address, _) = Placed::from(*array).address(&device.context)?;
                 entry.copy_from_slice(&address.to_le_bytes());
             }
             work(device, &function, written)

@@ -5,11 +5,13 @@
 //! it is ready, on the arrays that are at hand, and the quickest is taken from then on. What is known stays while the process
 //! lives. What is computed does not depend on it.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::walk::{self, Walkable};
 use super::{Attempts, Launch, emit, multiprocessors, put};
+use crate::cuda::driver::context::Context;
 use crate::cuda::routes::array::address;
 use crate::cuda::runtime::clock;
 use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
@@ -18,7 +20,7 @@ use crate::watch::Watch;
 
 /// The walks that are tried: levels, elements of a lane, its lines, and the blocks that registers suffice for.
 const GAITS: [[usize; 4]; 5] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2], [2, 4, 1, 3]];
-const GAITS_OF_VOLUMES: [[usize; 4]; 5] = [[1, 1, 4, 3], [1, 1, 2, 4], [1, 2, 4, 2], [1, 4, 4, 2], [2, 1, 4, 2]];
+const GAITS_OF_VOLUMES: [[usize; 4]; 3] = [[1, 1, 4, 4], [1, 2, 2, 3], [1, 2, 4, 2]];
 
 /// As many steps are taken one by one before walks are tried, or of so many elements together: most recurrences that are
 /// run once are over by then, and large steps take long.
@@ -27,6 +29,9 @@ const FEW_ELEMENTS: usize = 1 << 27;
 
 /// Launches of each walk that are timed.
 const LAPS: usize = 3;
+
+/// The most columns of a warp in volumes: its neighbours' lines are in the caches as long as it is not far ahead.
+const MOST_PAGES: usize = 64;
 
 /// Warps of a multiprocessor: the first for all walks, then the others for the quickest.
 const WARPS: [usize; 3] = [16, 8, 32];
@@ -74,11 +79,50 @@ pub(in crate::cuda) struct Steps<C> {
     counted: usize,
 }
 
+/// An array of either class.
+#[derive(Clone, Copy)]
+pub(super) enum Placed<'a> {
+    Double(&'a Array<f64>),
+    Single(&'a Array<f32>),
+}
+
+impl<'a> Placed<'a> {
+    /// An array of a class that kernels know.
+    pub(super) fn of<T: 'static>(array: &'a Array<T>) -> Option<Placed<'a>> {
+        let any: &dyn Any = array;
+        any.downcast_ref().map(Placed::Double).or_else(|| any.downcast_ref().map(Placed::Single))
+    }
+
+    fn len(self) -> usize {
+        match self {
+            Placed::Double(array) => array.len(),
+            Placed::Single(array) => array.len(),
+        }
+    }
+
+    /// Its address, and the bytes of an element.
+    pub(super) fn address(self, context: &Arc<Context>) -> Result<(u64, usize), Error> {
+        Ok(match self {
+            Placed::Double(array) => (address(array, context)?, 8),
+            Placed::Single(array) => (address(array, context)?, 4),
+        })
+    }
+}
+
+impl<'a> From<&'a Numbers> for Placed<'a> {
+    fn from(numbers: &'a Numbers) -> Placed<'a> {
+        match numbers {
+            Numbers::Double(array) => Placed::Double(array),
+            Numbers::Single(array) => Placed::Single(array),
+        }
+    }
+}
+
 /// The arrays of a launch.
 #[derive(Clone, Copy)]
 struct Arrays<'a> {
-    inputs: &'a [&'a Numbers],
-    outputs: &'a [Numbers],
+    inputs: &'a [Placed<'a>],
+    outputs: &'a [Placed<'a>],
     records: &'a [(Numbers, usize)],
     recorded: usize,
     /// The steps that were taken before.
@@ -152,21 +196,18 @@ impl<C: Attempts + Engine> Steps<C> {
             Some(Feed::Number(number)) => first * *numbers + number,
             _ => 0,
         };
-        let plain = inputs.iter().copied().chain(outputs).enumerate().map(|(at, array)| (array, beyond(at)));
+        let plain = inputs.iter().chain(outputs).enumerate().map(|(at, array)| (*array, beyond(at)));
         let of_records = tables.iter().zip(records);
-        let of_records = of_records.flat_map(|(table, (all, own))| [(table, 0), (all, recorded * own)]);
-        let arrays: Vec<(&Numbers, usize)> = plain.chain(of_records).collect();
+        let of_records = of_records.flat_map(|(table, (all, own))| [(table.into(), 0), (all.into(), recorded * own)]);
+        let arrays: Vec<(Placed, usize)> = plain.chain(of_records).collect();
         engine.attempt_once(watch, &mut |device| {
             watch.check()?;
             for ((array, beyond), entry) in arrays.iter().zip(written.argument.chunks_exact_mut(8)) {
-                let (address, bytes) = match array {
-                    Numbers::Double(array) => (address(array, &device.context)?, 8),
-                    Numbers::Single(array) => (address(array, &device.context)?, 4),
-                };
+                let (address, bytes) = array.address(&device.context)?;
                 entry.copy_from_slice(&(address + (beyond * bytes) as u64).to_le_bytes());
             }
             let function = device.generated.get(&written.text, emit::NAME)?;
-            let bytes = inputs.iter().copied().chain(outputs).map(|array| 8 * array.len()).sum();
+            let bytes = inputs.iter().chain(outputs).map(|array| 8 * array.len()).sum();
             let shape = (blocks, walk::Written::THREADS);
             match &mut noted {
                 Some(noted) => noted.push(Launch::noted(device, &function, shape, (&written.argument, bytes))?),
@@ -183,7 +224,8 @@ impl<C: Attempts + Engine> Steps<C> {
         let warps = warps * multiprocessors(self.ordinal);
         let Some(written) = self.kernel(gait) else { return gait };
         let parts = (warps / written.strips).max(1);
-        Gait { columns: written.columns.div_ceil(parts), ..gait }
+        let columns = written.columns.div_ceil(parts);
+        Gait { columns: if gait.lines > 1 { columns.min(MOST_PAGES) } else { columns }, ..gait }
     }
 
     /// Milliseconds of a step by a walk.
@@ -195,22 +237,12 @@ impl<C: Attempts + Engine> Steps<C> {
     }
 
     /// Goes on with the trial, as far as kernels are ready and a run has as many steps as they take.
-    fn try_walks(
-        &mut self,
-        trial: &mut Trial,
-        (arrays, most): (Arrays, usize),
-        one: &mut dyn FnMut() -> Result<(), Error>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let one = RefCell::new(one);
+    fn try_walks(&mut self, trial: &mut Trial, (arrays, most): (Arrays, usize), watch: &Watch) -> Result<(), Error> {
         while let Some(&[levels, elements, lines, blocks]) = self.gaits.get(trial.tried) {
             let gait = Gait { blocks, ..Gait::of(levels, elements, lines) };
             if self.kernel(gait).is_some() {
                 if levels > most || !self.is_ready(gait, watch)? {
                     return Ok(());
-                }
-                if trial.single.is_none() {
-                    trial.single = Some(clock::least(self.ordinal, LAPS, &|| (one.borrow_mut())())?);
                 }
                 let gait = self.with_columns(gait, WARPS[0]);
                 self.try_walk(trial, gait, arrays, watch)?;
@@ -236,30 +268,52 @@ impl<C: Attempts + Engine> Steps<C> {
     }
 }
 
-impl<C: Attempts + Engine> Advance for Steps<C> {
-    fn run(
+impl<C: Attempts + Engine> Steps<C> {
+    /// Returns true once single steps are to be timed, as walks are.
+    pub(super) fn is_due(&self) -> bool {
+        let trial = lock(&self.trial);
+        trial.single.is_none() && !trial.is_over && trial.steps >= self.few()
+    }
+
+    /// So many single steps come first.
+    fn few(&self) -> usize {
+        FEW.min(FEW_ELEMENTS / self.what.kernel.len() + 2)
+    }
+
+    /// Times a single step.
+    pub(super) fn time_single(&self, one: &dyn Fn() -> Result<(), Error>) {
+        let took = clock::least(self.ordinal, LAPS, one).ok();
+        let mut trial = lock(&self.trial);
+        // The next step tells what is wrong, if it cannot be taken either.
+        (trial.single, trial.is_over) = (took, took.is_none());
+    }
+
+    /// Takes one step, by a walk that is quicker than a single one. Returns false where there is none yet.
+    pub(super) fn call(&mut self, (inputs, outputs): (&[Placed], &[Placed]), watch: &Watch) -> Result<bool, Error> {
+        let arrays = Arrays { inputs, outputs, records: &[], recorded: 0, first: 0 };
+        Ok(self.advance(arrays, &Span { first: 0, most: 1, gait: None }, None, watch)? > 0)
+    }
+
+    /// Takes some steps: see [`Advance::run`].
+    fn advance(
         &mut self,
-        inputs: &[&Numbers],
-        room: Room,
+        arrays: Arrays,
         span: &Span,
-        one: &mut dyn FnMut() -> Result<(), Error>,
+        noted: Option<&mut Vec<Noted>>,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        let Room { outputs, records, recorded, noted } = room;
-        let arrays = Arrays { inputs, outputs, records, recorded, first: span.first };
         let gait = match span.gait {
             Some(gait) if gait.columns == 0 => Some(self.with_columns(gait, WARPS[0])),
             Some(gait) => Some(gait),
             None => {
                 let trial = self.trial.clone();
                 let mut trial = lock(&trial);
-                let elements = self.what.kernel.len();
-                if trial.steps < FEW.min(FEW_ELEMENTS / elements + 2) {
+                if trial.steps < self.few() {
                     trial.steps += span.first.saturating_sub(self.counted).max(1);
                     self.counted = span.first;
                     return Ok(0);
                 }
-                if !trial.is_over && self.try_walks(&mut trial, (arrays, span.most), one, watch).is_err() {
+                if !trial.is_over && self.try_walks(&mut trial, (arrays, span.most), watch).is_err() {
                     // Steps one by one tell what is wrong, if they cannot be taken either.
                     trial.is_over = true;
                 }
@@ -270,6 +324,27 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
             Some(gait) if self.launch(gait, arrays, noted, watch)? => Ok(gait.levels),
             _ => Ok(0),
         }
+    }
+}
+
+impl<C: Attempts + Engine> Advance for Steps<C> {
+    fn run(
+        &mut self,
+        inputs: &[&Numbers],
+        room: Room,
+        span: &Span,
+        one: &mut dyn FnMut() -> Result<(), Error>,
+        watch: &Watch,
+    ) -> Result<usize, Error> {
+        let Room { outputs, records, recorded, noted } = room;
+        if span.gait.is_none() && self.is_due() {
+            let one = RefCell::new(one);
+            self.time_single(&|| (one.borrow_mut())());
+        }
+        let inputs: Vec<Placed> = inputs.iter().map(|&array| array.into()).collect();
+        let outputs: Vec<Placed> = outputs.iter().map(|array| (&*array).into()).collect();
+        let arrays = Arrays { inputs: &inputs, outputs: &outputs, records, recorded, first: span.first };
+        self.advance(arrays, span, noted, watch)
     }
 
     fn settled(&mut self, span: &Span) -> Option<usize> {
@@ -297,6 +372,6 @@ fn kernel_of<'w>(
     written[at].1.as_mut()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -164,7 +164,7 @@ pub(super) fn borrows<T>(from: &Source<T>, to: &Target<T>) -> bool {
 }
 
 /// Whether an array is somebody else's.
-pub(super) fn is_foreign<T>(array: &Array<T>) -> bool {
+pub(crate) fn is_foreign<T>(array: &Array<T>) -> bool {
     matches!(array.held(), Ok(DeviceArray::Foreign { .. }))
 }
 

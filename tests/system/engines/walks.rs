@@ -5,10 +5,10 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
-    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction, Reference,
-    Section, Shift, Sides, Stencil, Taps,
+    Binary, Boundary, Compute, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction,
+    Reference, Section, Shift, Sides, Source, Stencil, Taps, Target,
 };
-use stencil_mex::steps::{Run, Shape, Step};
+use stencil_mex::steps::{Number, Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, is_slow};
@@ -16,11 +16,12 @@ use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, numbers_of
 use crate::common::ends::AnyEngine;
 use crate::common::selection;
 
-pub const TABLE: [Case; 4] = [
+pub const TABLE: [Case; 5] = [
     ("random_walks", random_walks),
     ("walks_that_are_asked", walks_that_are_asked),
     ("walks_by_choice", by_choice),
     ("steps_in_batches", in_batches),
+    ("calls_by_choice", calls),
 ];
 
 /// Lines, images, batches of both; shorter than a strip, and some strips.
@@ -192,6 +193,7 @@ fn inputs_of(dims: [usize; 3]) -> Vec<(bool, usize)> {
     vec![(false, len), (true, len), (false, 1), (false, len), (true, len), (false, dims[0]), (true, dims[1] * dims[2])]
 }
 
+/// With no operations, a filter over each state: what walks of one level load the ghost values of.
 fn random(seed: u64, dims: [usize; 3], (operations, records): (usize, usize)) -> (Program, Vec<Value>) {
     let mut dice = Dice::new(seed);
     let circular = [(); 3].map(|()| dice.of(3) == 0);
@@ -213,6 +215,10 @@ fn random(seed: u64, dims: [usize; 3], (operations, records): (usize, usize)) ->
         }
     }
     (0..operations).for_each(|_| making.grow(&mut dice));
+    for (state, single) in [(0, false), (1, true)].into_iter().filter(|_| operations == 0) {
+        let filter = making.filter(&mut dice, single);
+        making.append(Operation::Filter(filter, values[state]), single);
+    }
     let [first, second] = [false, true].map(|single| {
         let of: Vec<_> = making.whole.iter().copied().filter(|value| value.1 == single).collect();
         of[of.len() - 1 - dice.of(of.len().min(3))].0
@@ -226,14 +232,14 @@ fn random(seed: u64, dims: [usize; 3], (operations, records): (usize, usize)) ->
 }
 
 fn random_walks(engine: &AnyEngine) -> Outcome {
-    let count = u64::from(selection::of_cases(if is_slow(engine) { 600 } else { 2000 }));
+    let count = u64::from(selection::of_cases(if is_slow(engine) { 900 } else { 3000 }));
     let [mut walked, mut kept] = [0; 2];
     for seed in 0..count {
         let mut dice = Dice::new(seed + 77);
         let dims = *dice.pick(&DIMS);
-        let operations = 1 + dice.of(9);
+        let operations = if dice.of(3) == 0 { 0 } else { 1 + dice.of(9) };
         let gait = Gait {
-            levels: 1 + dice.of(5),
+            levels: if operations == 0 { 1 } else { 1 + dice.of(5) },
             elements: *dice.pick(&[1, 2, 4]),
             lines: if dims[2] > 1 { *dice.pick(&[1, 2, 4]) } else { 1 },
             columns: *dice.pick(&[1, 2, 3, 7, 16, 100]),
@@ -344,6 +350,39 @@ fn by_choice(engine: &AnyEngine) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Convolutions over a volume, so many that the engine tries walks, and then takes the quickest.
+fn calls(engine: &AnyEngine) -> Outcome {
+    fn in_class<T: Number>(engine: &AnyEngine, ends: Boundary<T>) -> Outcome
+    where
+        AnyEngine: Compute<T>,
+        Reference: Compute<T>,
+    {
+        let dims = [50, 31, 23];
+        let values = |count: usize, by: usize| (0..count).map(move |i| T::from_f64((i * by % 101) as f64 / 7.0 - 5.0));
+        let filter = Filter::new(values(27, 37).collect(), [3; 3]).expect("a filter");
+        let what = Convolution::new(dims, filter).with_boundary(ends);
+        let from: Vec<T> = values(dims.iter().product(), 29).collect();
+        let (watch, told) = (Watch::new(), |error: stencil_mex::stencil::Error| error.to_string());
+        let [mut found, mut right] = [(); 2].map(|()| vec![T::default(); from.len()]);
+        Reference.convolution(&what, Source::Host(&from), Target::Host(&mut right), &watch).map_err(told)?;
+        let [mut on_device, mut to]: [stencil_mex::stencil::Array<T>; 2] =
+            [engine.array(from.len()).map_err(told)?, engine.array(from.len()).map_err(told)?];
+        engine.copy(Source::Host(&from), Target::Array(&mut on_device), &watch).map_err(told)?;
+        for call in 0..230 {
+            engine.convolution(&what, Source::Array(&on_device), Target::Array(&mut to), &watch).map_err(told)?;
+            if call >= 200 || call % 50 == 0 {
+                engine.copy(Source::Array(&to), Target::Host(&mut found), &watch).map_err(told)?;
+                if found != right {
+                    return Err(format!("call {call}: other numbers"));
+                }
+            }
+        }
+        Ok(())
+    }
+    in_class::<f64>(engine, Boundary::Symmetric)?;
+    in_class::<f32>(engine, Boundary::Constant(0.25))
 }
 
 /// The context that is current on this thread; none with an engine that has none.
