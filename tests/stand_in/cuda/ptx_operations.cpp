@@ -381,7 +381,8 @@ char* reach(Thread& thread, const Op* op) {
         const bool found =
             SPACE == GLOBAL ? thread.machine.find(address, place) : find_in_window(thread, SPACE, address, place);
         if (!found || place.to - address < sizeof(T)) {
-            std::string where = SPACE == CONSTANT ? " in constant memory, " : SPACE == SHARED ? " in shared memory, " : ", ";
+            const char* const which = SPACE == CONSTANT ? " in constant memory, " : " in shared memory, ";
+            std::string where = SPACE == GLOBAL ? ", " : which;
             if (found)
                 where += std::to_string(place.to - address) + " before the end of what is there";
             else

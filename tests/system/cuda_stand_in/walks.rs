@@ -11,12 +11,13 @@ use crate::common::child;
 const LANES: usize = 32;
 
 /// For the table of tests.
-pub const TABLE: [Case; 10] = [
+pub const TABLE: [Case; 11] = [
     ("generated_branches", |_| branches()),
     ("generated_words", |_| beside(&words(), &WHOLE)),
     ("generated_vectors", |_| vectors()),
     ("generated_shuffles", |_| shuffles()),
     ("generated_shuffles_in_a_loop", |_| walk()),
+    ("generated_warps_that_wait", |_| waits()),
     ("generated_warps_of_a_block_in_space", |_| blocks_in_space()),
     ("generated_lanes_run_in_an_order_of_the_seed", |_| orders()),
     ("generated_walks_that_are_wrong", |_| wrong_texts("walks' texts", &WRONG_TEXTS)),
@@ -315,7 +316,7 @@ fn orders() -> Outcome {
 }
 
 /// Texts that are wrong, by what is to be said of them.
-const WRONG_TEXTS: [WrongText; 25] = [
+const WRONG_TEXTS: [WrongText; 28] = [
     ("shfl.sync.idx.b32 %r9, %r0, 0, 0x1f, 0xffff;", "a mask of lanes but 0xffffffff is not known here"),
     ("shfl.sync.idx.b32 %r9, %r0, 0, 0x1f, -2;", "a mask of lanes but 0xffffffff is not known here"),
     ("shfl.sync.idx.b32 %r9, %r0, 0, 0x1f, %r1;", "a mask of lanes but 0xffffffff is not known here"),
@@ -341,6 +342,9 @@ const WRONG_TEXTS: [WrongText; 25] = [
     ("mov.b64 {%r9, %r3}, %r0;", "%r0 was declared as .b32, and is used as .b64"),
     ("mov.b64 %x9, {%r0, %r1, %r2};", "no } but ,"),
     ("mov.u64 %x9, {%r0, %r1};", "no number of the type .u64: {"),
+    ("bar.sync 1;", "a barrier but 0 is not known here"),
+    (".shared .align 8 .b8 many[49160]; mov.u64 %x9, 1;", "more shared memory than 48 KiB"),
+    (".shared .align 8 .b8 own[64]; ld.shared.u64 %x9, [%r0];", "%r0 was declared as .b32, and is used as .u64"),
 ];
 
 /// A vector off its alignment in a symbol, or beyond its end; and one that is right.
@@ -359,7 +363,7 @@ fn load_wrong_symbols() -> Outcome {
 }
 
 /// Kernels that go wrong, with the status that they end with and what is said.
-const WRONG_KERNELS: [WrongKernel; 20] = [
+const WRONG_KERNELS: [WrongKernel; 24] = [
     (
         "setp.eq.u32 %p0, %r10, 5; @%p0 bra $OVER; shfl.sync.idx.b32 %r3, %r0, 0, 0x1f, -1; $OVER: mov.u64 %x9, 1;",
         LAUNCH_FAILED,
@@ -436,6 +440,26 @@ const WRONG_KERNELS: [WrongKernel; 20] = [
         "reads %x7, which the thread has not written",
     ),
     ("ld.global.v2.f64 {%d9, %d3}, [%x8];", LAUNCH_FAILED, "reads %x8, which the thread has not written"),
+    (
+        "setp.ge.u32 %p0, %r10, 32; @%p0 bra $OVER; bar.sync 0; $OVER: mov.u64 %x9, 1;",
+        LAUNCH_FAILED,
+        "waits, and not all threads of the block came to it: thread 32 is over",
+    ),
+    (
+        "setp.eq.u32 %p0, %r10, 5; @%p0 bra $OVER; bar.sync 0; $OVER: mov.u64 %x9, 1;",
+        LAUNCH_FAILED,
+        "waits, and not all threads of the block came to it: thread 5 is over",
+    ),
+    (
+        "setp.ge.u32 %p0, %r10, 32; @%p0 bra $TWO; bar.sync 0; bra $BOTH; $TWO: bar.sync 0; $BOTH: mov.u64 %x9, 1;",
+        LAUNCH_FAILED,
+        "came to it: thread 0 waits at line",
+    ),
+    (
+        ".shared .align 8 .b8 own[64]; mov.u64 %x3, own; bar.sync 0; ld.shared.u64 %x9, [%x3+64];",
+        ILLEGAL_ADDRESS,
+        "where there is no memory",
+    ),
 ];
 
 const HALF_A_WARP: WrongKernel = ("half a warp", LAUNCH_FAILED, "came to it: lane 8 is not in the block");
@@ -445,6 +469,25 @@ fn run_half_a_warp() -> Outcome {
     let loaded = Loaded::new(&wrong_text("shfl.sync.idx.b32 %r9, %r10, 0, 0x1f, -1;"))?;
     eprintln!("kernel: half a warp");
     expect("half a warp", loaded.run_in("wrong", (40, 1, 1), [&[1; 40]; 3])?.0, LAUNCH_FAILED)
+}
+
+/// A number for another thread of the block, of the other warp, through shared memory, with this between.
+fn exchange(between: &str) -> String {
+    format!(
+        ".shared .align 8 .b8 all[{}]; mov.u64 %x3, all; mad.wide.u32 %x4, %r10, 8, %x3; st.shared.b64 [%x4], %x0; \
+         {between} xor.b32 %r3, %r10, 33; mad.wide.u32 %x5, %r3, 8, %x3; ld.shared.b64 %x9, [%x5];",
+        8 * THREADS
+    )
+}
+
+/// Warps that wait for each other at a barrier of their block, also one after the other.
+fn waits() -> Outcome {
+    let ptx = wrong_text(&exchange("bar.sync 0;"));
+    check_assembles(&ptx)?;
+    let numbers: Vec<u64> = (0..2 * THREADS as u64).map(|i| i * i + 7).collect();
+    let found = Loaded::new(&ptx)?.run("wrong", [&numbers; 3])?.1;
+    let right: Vec<u64> = (0..numbers.len()).map(|at| numbers[at ^ 33]).collect();
+    expect("what the other warp has", &found[..], &right[..])
 }
 
 /// A build that looks for races finds two threads at one place, in vectors, and around a shuffle, too, for that orders
@@ -460,6 +503,9 @@ fn races() -> Outcome {
         (format!("st.global.b64 [%x13], %x0; {shuffle} ld.global.b64 %x5, [%x4];"), true),
         (format!("st.global.b64 [%x13], %x0; {shuffle} ld.global.b64 %x5, [%x13];"), false),
         (format!("{shuffle} setp.eq.u32 %p0, %r13, 0; @%p0 st.global.b64 [%x3], 1; {shuffle}"), false),
+        (exchange("bar.sync 0;"), false),
+        (exchange(""), true),
+        (exchange(shuffle), true),
     ] {
         let ptx = format!("{HEAD}{}", kernel("meets", &format!("{pair}{body}")));
         check_assembles(&ptx)?;
