@@ -274,9 +274,8 @@ impl<T: Element> Compute<T> for Cuda {
     ) -> Result<(), Error> {
         static CALLS: program::Calls<Cuda> = program::Calls::new();
         if let (Source::Array(from), Target::Array(to)) = (&from, &mut to) {
-            let archived = |to: &mut Array<T>, watch: &Watch| {
-                operators::convolution(self, what, Source::Array(from), Target::Array(to), watch)
-            };
+            let archived =
+                |to: &mut Array<T>| operators::convolution(self, what, Source::Array(from), Target::Array(to), watch);
             if CALLS.convolution((*self, self.ordinal), what, (from, to), &archived, watch)? {
                 return Ok(());
             }

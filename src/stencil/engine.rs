@@ -179,7 +179,7 @@ pub trait Advance: Send {
         watch: &Watch,
     ) -> Result<usize, Error>;
 
-    /// How many steps [`Advance::run`] takes from now on, where that is known.
+    /// The number of steps that [`Advance::run`] takes from now on, where that is known.
     fn settled(&mut self, span: &Span) -> Option<usize>;
 }
 

@@ -86,7 +86,7 @@ impl Several {
         advance.run(&inputs, room, span, one, watch)
     }
 
-    /// How many steps are taken at once from now on, where that is known.
+    /// The number of steps that are taken at once from now on, where that is known.
     pub(super) fn settled(&mut self, span: &Span) -> Option<usize> {
         self.advance.settled(span)
     }

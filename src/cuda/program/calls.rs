@@ -21,7 +21,7 @@ const MOST: usize = 16;
 /// A convolution on a device of this ordinal, and the walks for it, where there are any.
 type Known<C> = (usize, Box<dyn Any + Send>, Option<Arc<Mutex<Steps<C>>>>);
 
-/// What is known of convolutions.
+/// The convolutions that something is known of.
 pub(in crate::cuda) struct Calls<C>(Mutex<Vec<Known<C>>>);
 
 impl<C: Attempts + Engine + Copy> Calls<C> {
@@ -33,13 +33,13 @@ impl<C: Attempts + Engine + Copy> Calls<C> {
     /// is none, or none yet: the first calls try them.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The driver's.
     pub(in crate::cuda) fn convolution<T: Element>(
         &self,
         (engine, ordinal): (C, usize),
         what: &Convolution<T>,
         (from, to): (&Array<T>, &mut Array<T>),
-        archived: &dyn Fn(&mut Array<T>, &Watch) -> Result<(), Error>,
+        archived: &dyn Fn(&mut Array<T>) -> Result<(), Error>,
         watch: &Watch,
     ) -> Result<bool, Error>
     where
@@ -55,7 +55,9 @@ impl<C: Attempts + Engine + Copy> Calls<C> {
         let mut steps = lock(&steps);
         if steps.is_due() {
             let to = RefCell::new(&mut *to);
-            steps.time_single(&|| archived(&mut to.borrow_mut(), &Watch::new()));
+            let mark = watch.mark();
+            steps.time_single(&|| archived(&mut to.borrow_mut()));
+            watch.rewind(mark);
         }
         let (Some(from), Some(to)) = (Placed::of(from), Placed::of(to)) else { return Ok(false) };
         let took = steps.call((&[from], &[to]), watch)?;

@@ -27,7 +27,7 @@ const OWN: usize = CHUNK / (WARPS * LANES);
 /// The results of chunks that a lane loads at once.
 const ABREAST: usize = 8;
 
-/// Of more elements, indices have more than 32 bits.
+/// Indices have more than 32 bits where there are more elements.
 const MOST_SHORT: usize = u32::MAX as usize - CHUNK;
 
 /// Shared memory: the chains, those of a number behind those of the one before.

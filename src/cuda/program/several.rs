@@ -341,8 +341,8 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
             let one = RefCell::new(one);
             self.time_single(&|| (one.borrow_mut())());
         }
-        let inputs: Vec<Placed> = inputs.iter().map(|&array| array.into()).collect();
-        let outputs: Vec<Placed> = outputs.iter().map(|array| (&*array).into()).collect();
+        let inputs: Vec<Placed> = inputs.iter().copied().map(Placed::from).collect();
+        let outputs: Vec<Placed> = outputs.iter().map(Placed::from).collect();
         let arrays = Arrays { inputs: &inputs, outputs: &outputs, records, recorded, first: span.first };
         self.advance(arrays, span, noted, watch)
     }

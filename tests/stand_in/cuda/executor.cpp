@@ -518,7 +518,7 @@ __attribute__((no_sanitize("address"))) void fill(char* from, size_t bytes) {
 }
 #endif
 
-// What the launch did not ask for is out of bounds.
+// Whatever the launch did not ask for is out of bounds.
 void fill_dynamic(size_t bytes) {
     UNPOISON_BYTES(dynamic_shared, DYNAMIC_SHARED);
     memset(dynamic_shared, 0xff, bytes);
@@ -536,7 +536,7 @@ void fill_shared(const Module& module) {
     fill_dynamic(run.command->shared);
 }
 
-// What barriers in shared memory have told.
+// Forgets all that barriers in shared memory have told.
 void forget_told() {
     clocks.fill(1);
     std::fill(knows.begin(), knows.end(), Clocks{});

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t MOST_ARGUMENT = 4096;
 constexpr uint64_t MOST_CONSTANT = 64 << 10;
 constexpr uint64_t MOST_SHARED = 48 << 10;
-// Where constant and shared memory begin, as ld.const and ld.shared see them: no address of anything else, and not 0.
+// Constant and shared memory begin there, as ld.const and ld.shared see them: no address of anything else, and not 0.
 constexpr uint64_t WINDOW = 0x1000;
 
 struct Token {

@@ -830,7 +830,7 @@ const Op* Launch::run_warp(const Op* op, uint32_t first, uint32_t count) {
     }
 }
 
-// Where the lanes of a warp stand; none where all are over.
+// The instruction that the lanes of a warp stand at; none where all are over.
 const Op* Launch::gather(const Thread* lanes, uint32_t first, uint32_t count) {
     const Thread* const one = std::find_if(lanes, lanes + count, [](auto& one) { return one.stands; });
     if (one == lanes + count) return nullptr;

@@ -80,7 +80,7 @@ impl Emitter<'_> {
         let (ends, along) = (ends[part].clone(), route.along);
         let mut value = loaded;
         let mut before: Option<(f64, Register)> = None;
-        // That of the last dimension counts.
+        // The last dimension's counts.
         for &(dim, index) in own {
             let constant = |end| if let Boundary::Constant(constant) = end { Some(constant) } else { None };
             let Some([low, high]) = ends[dim].map(|ends| ends.both().map(constant)) else { continue };
