@@ -18,10 +18,18 @@ const LARGE: usize = 1 << 15;
 /// The most convolutions that something is known of.
 const MOST: usize = 16;
 
-/// A convolution on a device of this ordinal, and the walks for it, where there are any.
-type Known<C> = (usize, Box<dyn Any + Send>, Option<Arc<Mutex<Steps<C>>>>);
+/// The walks for a convolution.
+type Walks<C> = Arc<Mutex<Steps<C>>>;
 
-/// The convolutions that something is known of.
+/// A convolution that there was a call of, on a device of this ordinal, and its walks, where there are any. They are looked
+/// for when it comes again: a filter of other entries in each call costs next to nothing.
+struct Known<C> {
+    ordinal: usize,
+    what: Box<dyn Any + Send>,
+    walks: Option<Option<Walks<C>>>,
+}
+
+/// The convolutions that there were calls of, the latest last.
 pub(in crate::cuda) struct Calls<C>(Mutex<Vec<Known<C>>>);
 
 impl<C: Attempts + Engine + Copy> Calls<C> {
@@ -51,8 +59,8 @@ impl<C: Attempts + Engine + Copy> Calls<C> {
         if !is_walked || len < LARGE || [from.len(), to.len()] != [len; 2] || is_foreign(from) || is_foreign(to) {
             return Ok(false);
         }
-        let Some(steps) = self.steps((engine, ordinal), what)? else { return Ok(false) };
-        let mut steps = lock(&steps);
+        let Some(walks) = self.walks((engine, ordinal), what)? else { return Ok(false) };
+        let mut steps = lock(&walks);
         if steps.is_due() {
             let to = RefCell::new(&mut *to);
             let mark = watch.mark();
@@ -65,37 +73,44 @@ impl<C: Attempts + Engine + Copy> Calls<C> {
         Ok(took)
     }
 
-    /// The walks for a convolution.
-    fn steps<T: Element>(
+    /// The walks for a convolution that comes again.
+    fn walks<T: Element>(
         &self,
         (engine, ordinal): (C, usize),
         what: &Convolution<T>,
-    ) -> Result<Option<Arc<Mutex<Steps<C>>>>, Error> {
+    ) -> Result<Option<Walks<C>>, Error> {
         let mut all = lock(&self.0);
-        let is_it = |(own, known, _): &Known<C>| {
-            *own == ordinal && known.downcast_ref().is_some_and(|known| is_same(known, what))
+        let is_it = |known: &Known<C>| {
+            known.ordinal == ordinal && known.what.downcast_ref().is_some_and(|known| is_same(known, what))
         };
-        if let Some(known) = all.iter().position(is_it) {
-            return Ok(all[known].2.clone());
-        }
-        let steps = match recurrence(what) {
-            Some(recurrence) => Steps::new(engine, ordinal, &recurrence)?.map(|steps| Arc::new(Mutex::new(steps))),
-            None => None,
+        let Some(at) = all.iter().position(is_it) else {
+            if all.len() == MOST {
+                all.remove(0);
+            }
+            all.push(Known { ordinal, what: Box::new(what.clone()), walks: None });
+            return Ok(None);
         };
-        if all.len() == MOST {
-            all.remove(0);
+        let mut known = all.remove(at);
+        if known.walks.is_none() {
+            let steps = match recurrence(what) {
+                Some(recurrence) => Steps::new(engine, ordinal, &recurrence)?,
+                None => None,
+            };
+            known.walks = Some(steps.map(|steps| Arc::new(Mutex::new(steps))));
         }
-        all.push((ordinal, Box::new(what.clone()), steps.clone()));
-        Ok(steps)
+        let walks = known.walks.clone().flatten();
+        all.push(known);
+        Ok(walks)
     }
 }
 
 /// Returns true for the same convolution to the last bit: a -0 in it is no 0.
 fn is_same<T: Element>(one: &Convolution<T>, other: &Convolution<T>) -> bool {
-    let bits = |what: &Convolution<T>| what.filter().values().iter().map(|value| value.to_f64().to_bits()).collect();
-    let [own, others]: [Vec<u64>; 2] = [bits(one), bits(other)];
-    let shape = |what: &Convolution<T>| format!("{:?} {:?} {:?}", what.size(), what.filter().size(), what.boundary());
-    own == others && shape(one) == shape(other)
+    let (filter, others) = (one.filter(), other.filter());
+    let bits = |value: &T| value.to_f64().to_bits();
+    (one.size(), filter.size()) == (other.size(), others.size())
+        && filter.values().iter().map(bits).eq(others.values().iter().map(bits))
+        && format!("{:?}", one.boundary()) == format!("{:?}", other.boundary())
 }
 
 /// A convolution as a step.

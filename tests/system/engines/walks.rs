@@ -361,8 +361,10 @@ fn calls(engine: &AnyEngine) -> Outcome {
     {
         let dims = [50, 31, 23];
         let values = |count: usize, by: usize| (0..count).map(move |i| T::from_f64((i * by % 101) as f64 / 7.0 - 5.0));
-        let filter = Filter::new(values(27, 37).collect(), [3; 3]).expect("a filter");
-        let what = Convolution::new(dims, filter).with_boundary(ends);
+        let [what, other] = [37, 41].map(|by| {
+            let filter = Filter::new(values(27, by).collect(), [3; 3]).expect("a filter");
+            Convolution::new(dims, filter).with_boundary(ends)
+        });
         let from: Vec<T> = values(dims.iter().product(), 29).collect();
         let (watch, told) = (Watch::new(), |error: stencil_mex::stencil::Error| error.to_string());
         let [mut found, mut right] = [(); 2].map(|()| vec![T::default(); from.len()]);
@@ -379,7 +381,11 @@ fn calls(engine: &AnyEngine) -> Outcome {
                 }
             }
         }
-        Ok(())
+        // Of the same shape, with other entries.
+        Reference.convolution(&other, Source::Host(&from), Target::Host(&mut right), &watch).map_err(told)?;
+        engine.convolution(&other, Source::Array(&on_device), Target::Array(&mut to), &watch).map_err(told)?;
+        engine.copy(Source::Array(&to), Target::Host(&mut found), &watch).map_err(told)?;
+        if found == right { Ok(()) } else { Err("another filter: other numbers".into()) }
     }
     in_class::<f64>(engine, Boundary::Symmetric)?;
     in_class::<f32>(engine, Boundary::Constant(0.25))
