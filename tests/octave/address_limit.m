@@ -19,14 +19,17 @@ function address_limit (mib)
   fflush (shell);
   done = false;
   while (! done)
+    fid = -1;
     try
       fid = fopen ("/proc/self/limits");
       text = fread (fid, Inf, "char=>char").';
-      fclose (fid);
       done = strcmp (regexp (text, 'address space *(\w+)', "tokens", "once"){1}, bytes);
     catch
-      ## There is so little left that the limit must stand.
-      done = true;
+      ## There is so little left that a limit must stand; one that is to go has not gone yet.
+      done = isfinite (mib);
     end_try_catch
+    if (fid >= 0)
+      fclose (fid);
+    endif
   endwhile
 endfunction
