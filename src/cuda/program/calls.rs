@@ -4,8 +4,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
-use super::several::{Placed, Steps, lock};
-use super::{Attempts, LIMITS};
+use super::several::{Steps, lock};
+use super::{Attempts, LIMITS, Placed};
 use crate::cuda::Element;
 use crate::cuda::routes::array::is_foreign;
 use crate::stencil::program::{Feed, Filtering, Kernel, Node, Operation, Program, Recurrence};

@@ -13,6 +13,7 @@ mod shape;
 mod truth;
 mod walk;
 
+use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys;
@@ -20,6 +21,7 @@ use cudarc::driver::sys;
 use super::driver::Driver;
 use super::driver::context::Context;
 use super::module::{Function, MOST_ARGUMENTS, Shape, launch_bytes};
+use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
 use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
@@ -28,7 +30,6 @@ use crate::watch::Watch;
 pub(super) use calls::Calls;
 pub(super) use chain::chain;
 use emit::Written;
-use several::Placed;
 pub(super) use several::Steps;
 
 /// What a kernel may hold: what it is told goes along with the launch.
@@ -48,6 +49,45 @@ const _: () = {
 /// Who has a device do something: see `Cuda::attempt`.
 pub(super) trait Attempts: Send {
     fn attempt_once(&self, watch: &Watch, work: &mut dyn FnMut(&mut Device) -> Result<(), Error>) -> Result<(), Error>;
+}
+
+/// An array of either class.
+#[derive(Clone, Copy)]
+enum Placed<'a> {
+    Double(&'a Array<f64>),
+    Single(&'a Array<f32>),
+}
+
+impl<'a> Placed<'a> {
+    /// An array of a class that kernels know.
+    fn of<T: 'static>(array: &'a Array<T>) -> Option<Placed<'a>> {
+        let any: &dyn Any = array;
+        any.downcast_ref().map(Placed::Double).or_else(|| any.downcast_ref().map(Placed::Single))
+    }
+
+    fn len(self) -> usize {
+        match self {
+            Placed::Double(array) => array.len(),
+            Placed::Single(array) => array.len(),
+        }
+    }
+
+    /// Its address, and the bytes of an element.
+    fn address(self, context: &Arc<Context>) -> Result<(u64, usize), Error> {
+        Ok(match self {
+            Placed::Double(array) => (address(array, context)?, 8),
+            Placed::Single(array) => (address(array, context)?, 4),
+        })
+    }
+}
+
+impl<'a> From<&'a Numbers> for Placed<'a> {
+    fn from(numbers: &'a Numbers) -> Placed<'a> {
+        match numbers {
+            Numbers::Double(array) => Placed::Double(array),
+            Numbers::Single(array) => Placed::Single(array),
+        }
+    }
 }
 
 /// A kernel that is ready for a device.

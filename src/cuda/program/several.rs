@@ -5,21 +5,18 @@
 //! it is ready, on the arrays that are at hand, and the quickest is taken from then on. What is known stays while the process
 //! lives. What is computed does not depend on it.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::walk::{self, Walkable};
-use super::{Attempts, Launch, emit, multiprocessors, put};
-use crate::cuda::driver::context::Context;
-use crate::cuda::routes::array::address;
+use super::{Attempts, Launch, Placed, emit, multiprocessors, put};
 use crate::cuda::runtime::clock;
 use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
 use crate::stencil::{Advance, Array, Compute, Engine, Error, Noted, Room, Source, Span, Target};
 use crate::watch::Watch;
 
 /// The walks that are tried: levels, elements of a lane, its lines, and the blocks that registers suffice for.
-const GAITS: [[usize; 4]; 5] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2], [2, 4, 1, 3]];
+const GAITS: [[usize; 4]; 4] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2]];
 const GAITS_OF_VOLUMES: [[usize; 4]; 3] = [[1, 1, 4, 4], [1, 2, 2, 3], [1, 2, 4, 2]];
 
 /// As many steps are taken one by one before walks are tried, or of so many elements together: most recurrences that are
@@ -77,45 +74,6 @@ pub(in crate::cuda) struct Steps<C> {
     trial: Arc<Mutex<Trial>>,
     /// The steps of this run that the trial counts already.
     counted: usize,
-}
-
-/// An array of either class.
-#[derive(Clone, Copy)]
-pub(super) enum Placed<'a> {
-    Double(&'a Array<f64>),
-    Single(&'a Array<f32>),
-}
-
-impl<'a> Placed<'a> {
-    /// An array of a class that kernels know.
-    pub(super) fn of<T: 'static>(array: &'a Array<T>) -> Option<Placed<'a>> {
-        let any: &dyn Any = array;
-        any.downcast_ref().map(Placed::Double).or_else(|| any.downcast_ref().map(Placed::Single))
-    }
-
-    fn len(self) -> usize {
-        match self {
-            Placed::Double(array) => array.len(),
-            Placed::Single(array) => array.len(),
-        }
-    }
-
-    /// Its address, and the bytes of an element.
-    pub(super) fn address(self, context: &Arc<Context>) -> Result<(u64, usize), Error> {
-        Ok(match self {
-            Placed::Double(array) => (address(array, context)?, 8),
-            Placed::Single(array) => (address(array, context)?, 4),
-        })
-    }
-}
-
-impl<'a> From<&'a Numbers> for Placed<'a> {
-    fn from(numbers: &'a Numbers) -> Placed<'a> {
-        match numbers {
-            Numbers::Double(array) => Placed::Double(array),
-            Numbers::Single(array) => Placed::Single(array),
-        }
-    }
 }
 
 /// The arrays of a launch.
