@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::cpu::Cpu;
 use crate::memory::pool::Pooled;
-use crate::stencil::program::{Gait, Numbers};
+use crate::stencil::program::Numbers;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, Real, Source, Stencil, Target,
 };
@@ -68,8 +68,6 @@ pub struct Scheme<'a, T> {
     pub states: usize,
     /// The sweeps from one of them to the next.
     pub every: usize,
-    /// The walk for several sweeps at once; `None` for the engine's choice.
-    pub gait: Option<Gait>,
 }
 
 /// What is added in every sweep.
@@ -155,15 +153,11 @@ where
         });
         let adds = weighted || data.source.is_some();
         // Several filters are one walk.
-        let is_joined = self.filters.len() > 1 && self.gait != Some(Gait::NONE);
+        let is_joined = self.filters.len() > 1;
         let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
         if let Some((joint, older)) = joint {
             self.at_once(&stage, &**joint, older, data, watch)
-        } else if (adds || is_joined)
-            && is_long
-            && stage.cpu.is_none()
-            && data.weight.is_none()
-            && engine.sweeps_in_kernels()
+        } else if (adds || is_joined) && is_long && stage.cpu.is_none() && data.weight.is_none() && engine.has_chains()
         {
             self.in_kernels(&stage, data, watch)
         } else {
@@ -205,7 +199,7 @@ where
         let given = [Some(from), older, added].into_iter().flatten();
         let loaded = given.map(|given| Ok(T::numbers(Arc::new(stage.loaded(given, watch)?))));
         let mut states = loaded.collect::<Result<Vec<_>, Error>>()?;
-        let run = Run { gait: self.gait, ..Run::of(self.every) };
+        let run = Run::of(self.every);
         let counted_again = if adds { 0 } else { (self.filters.len() - 1) * self.every * from.len() };
         for state in 0..self.states {
             states = step.run(stage.engine, states, &run, watch)?.states;

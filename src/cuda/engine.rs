@@ -12,7 +12,7 @@ use super::routes::work::Work;
 use super::routes::{self, copies, levels};
 use super::runtime::device::{self, Device};
 use crate::host;
-use crate::stencil::program::{Kernel as StepKernel, Limits, Recurrence};
+use crate::stencil::program::{Gait, Kernel as StepKernel, Limits, Recurrence};
 use crate::stencil::{
     Advance, Array, Chain, Compute, Convolution, Derivative, Engine, Error, Handle, Noted, Prepared, Real, Source,
     Stencil, Target,
@@ -27,6 +27,8 @@ use crate::watch::Watch;
 pub struct Cuda {
     ordinal: usize,
     budget: Budget,
+    /// The walk for several steps at once.
+    walk: Option<Gait>,
 }
 
 impl Cuda {
@@ -43,7 +45,7 @@ impl Cuda {
     pub fn open(wanted: Option<usize>) -> Result<Cuda, Error> {
         let ordinal = Cuda::find(wanted)?;
         device::open(ordinal)?;
-        Ok(Cuda { ordinal, budget: Budget::new(None) })
+        Ok(Cuda { ordinal, budget: Budget::new(None), walk: None })
     }
 
     /// The ordinal of the device that [`Cuda::open`] would use: where none is asked for, that of the context which is
@@ -79,6 +81,12 @@ impl Cuda {
     /// more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
         Cuda { budget: Budget::new(Some(device_bytes)), ..self }
+    }
+
+    /// Has several steps or sweeps go by this walk, or one after the other, in place of the quickest. Bits do not depend on
+    /// it.
+    pub fn with_walk(self, walk: Gait) -> Cuda {
+        Cuda { walk: Some(walk), ..self }
     }
 
     /// The device's ordinal, from 0.
@@ -162,7 +170,7 @@ impl Engine for Cuda {
     }
 
     fn has_chains(&self) -> bool {
-        true
+        self.walk != Some(Gait::NONE)
     }
 
     fn chain(&self, noted: Vec<Noted>) -> Result<Box<dyn Chain>, Error> {
@@ -170,15 +178,11 @@ impl Engine for Cuda {
     }
 
     fn prepare_steps(&self, what: &Recurrence) -> Result<Option<Box<dyn Advance>>, Error> {
-        Ok(program::Steps::new(*self, self.ordinal, what)?.map(|steps| Box::new(steps) as Box<dyn Advance>))
+        Ok(program::Steps::new(*self, self.ordinal, what, self.walk)?.map(|steps| Box::new(steps) as Box<dyn Advance>))
     }
 
     fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
         operators::stencil(self, what, from, to, watch)
-    }
-
-    fn sweeps_in_kernels(&self) -> bool {
-        true
     }
 
     fn joins_levels(&self, what: &Stencil) -> bool {
@@ -246,6 +250,10 @@ impl program::Attempts for Cuda {
 }
 
 impl Runs for Cuda {
+    fn walk(&self) -> Option<Gait> {
+        self.walk
+    }
+
     fn run<T: Element>(
         &self,
         kernel: &dyn Kernel<T>,
@@ -265,21 +273,7 @@ impl<T: Element> Compute<T> for Cuda {
         operators::derivative(self, what, from, to, watch)
     }
 
-    fn convolution(
-        &self,
-        what: &Convolution<T>,
-        from: Source<T>,
-        mut to: Target<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        static CALLS: program::Calls<Cuda> = program::Calls::new();
-        if let (Source::Array(from), Target::Array(to)) = (&from, &mut to) {
-            let archived =
-                |to: &mut Array<T>| operators::convolution(self, what, Source::Array(from), Target::Array(to), watch);
-            if CALLS.convolution((*self, self.ordinal), what, (from, to), &archived, watch)? {
-                return Ok(());
-            }
-        }
+    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         operators::convolution(self, what, from, to, watch)
     }
 

@@ -11,8 +11,8 @@
 //! - `runtime`: what is kept of a device between calls: modules, staging slots, the queue and its buffers.
 //! - `kernels`: a file a family of kernels: which module, its arguments, its launches.
 //! - `routes`: how the data of a call go: streamed, resident or deep; and the one loop that sweeps.
-//! - `operators`: which kernel computes an operator, on one device as on several.
 //! - `program`: kernels that are written at run time.
+//! - `operators`: which kernel computes an operator, on one device as on several.
 //! - `engine` and `arithmetic`: the engine on one device; `measure` and `study` time it.
 //! - `several`: the engine on several devices.
 //!

@@ -1,13 +1,18 @@
 //! Which kernel computes an operator, on one device as on several.
 
 use super::element::Element;
-use super::kernels::{ConvolutionKernel, Kernel, LinesKernel, Operator, SweepsKernel, is_small};
+use super::kernels::{Kernel, LinesKernel, Operator, SweepsKernel, is_small};
+use super::program::Walked;
 use super::routes::work::Work;
+use crate::stencil::program::Gait;
 use crate::stencil::{Convolution, Derivative, Ends, Error, Lines, Sides, Source, Stencil, Target};
 use crate::watch::Watch;
 
-/// What runs kernels: a device, or several.
+/// Runs kernels: a device, or several.
 pub(crate) trait Runs {
+    /// The walk that is asked for, where several sweeps are done at once.
+    fn walk(&self) -> Option<Gait>;
+
     /// All of `work`, by this kernel.
     fn run<T: Element>(
         &self,
@@ -58,7 +63,7 @@ pub(crate) fn convolution<T: Element>(
     let what = turned.as_ref().unwrap_or(what);
     let (size, radius) = (what.size(), what.filter().radius());
     let work = Work { size, radius, sides: what.boundary(), sweeps: what.sweeps() };
-    runs.run(&ConvolutionKernel::new(what), &work, from, to, watch)
+    runs.run(&Walked::new(what, runs.walk()), &work, from, to, watch)
 }
 
 /// Sweeps of a stencil.

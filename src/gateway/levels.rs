@@ -4,7 +4,6 @@ use super::arrays::{self, Number};
 use super::backend::Selection;
 use super::fastest::Work;
 use super::inputs::{self, AnyInput, Input, RunOn};
-use super::settings::Settings;
 use super::store::{Home, Numbers, StoredArray};
 use super::sweeps::{self, Scalar, Sweeps};
 use super::{options, windows};
@@ -195,8 +194,7 @@ impl<'a> Levels<'a> {
         let work = first.stepwise(iterations, entries + passes, apart, 1 + states + older + elements);
         let calls = if steps == 1 { 2 * states } else { iterations.saturating_mul(steps) };
         let effort = sweeps.effort_of_steps(samples.len(), entries, counted, calls);
-        let gait = Settings::from_environment()?.gait;
-        let scheme = Scheme { filters, joint, weight, states, every, gait };
+        let scheme = Scheme { filters, joint, weight, states, every };
         let of_states = if self.every.is_some() { windows::stacked(dims, states)? } else { dims.to_vec() };
         // A second output is the older level, which there is where somebody may ask for it.
         let all = [&of_states[..], dims];

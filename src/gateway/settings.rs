@@ -62,7 +62,7 @@ pub(super) struct Settings {
     threads: Option<usize>,
     cuda_aware: Option<bool>,
     /// The walk that takes several steps in a launch; `None` for the engine's choice.
-    pub(super) gait: Option<Gait>,
+    pub(super) walk: Option<Gait>,
 }
 
 /// Those of an environment that sets nothing.
@@ -74,7 +74,7 @@ impl Default for Settings {
             device_bytes: None,
             threads: None,
             cuda_aware: None,
-            gait: None,
+            walk: None,
         }
     }
 }
@@ -100,7 +100,7 @@ impl Settings {
             device_bytes: number(DEVICE_BYTES)?,
             threads: number(THREADS)?,
             cuda_aware: text(CUDA_AWARE).map_or(Ok(None), |text| options::choice_of_text(CUDA_AWARE, &text, &AWARE))?,
-            gait: text(WALK).map_or(Ok(None), |text| gait(&text))?,
+            walk: text(WALK).map_or(Ok(None), |text| walk(&text))?,
         })
     }
 
@@ -111,10 +111,8 @@ impl Settings {
 
     /// The engine of several devices, with the bound on device memory for each.
     pub(super) fn on_several(&self, team: Team) -> Box<dyn Engine> {
-        let team = match self.device_bytes {
-            Some(bytes) => team.with_device_bytes(bytes),
-            None => team,
-        };
+        let team = self.device_bytes.into_iter().fold(team, Team::with_device_bytes);
+        let team = self.walk.into_iter().fold(team, Team::with_walk);
         let timeline = std::env::var_os(TIMELINE).filter(|file| !file.is_empty());
         Box::new(match timeline {
             Some(file) => team.with_timeline(file.into()),
@@ -122,9 +120,10 @@ impl Settings {
         })
     }
 
-    /// The device, with the bound on its memory if there is one.
+    /// The device, with the bound on its memory and the walk, if there are any.
     pub(super) fn bounded(&self, cuda: Cuda) -> Cuda {
-        self.device_bytes.map_or(cuda, |bytes| cuda.with_device_bytes(bytes))
+        let cuda = self.device_bytes.into_iter().fold(cuda, Cuda::with_device_bytes);
+        self.walk.into_iter().fold(cuda, Cuda::with_walk)
     }
 
     /// Makes those that hold for the whole library hold.
@@ -170,7 +169,7 @@ fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
 
 /// `off`, `auto` for the engine's choice, or numbers as `4x2`: of steps, a thread's elements, its lines of them, a warp's
 /// columns (0 for the engine's choice), and the blocks that a multiprocessor's registers suffice for.
-fn gait(text: &str) -> Result<Option<Gait>, Error> {
+fn walk(text: &str) -> Result<Option<Gait>, Error> {
     let refused = || {
         options::bad(format!(
             "Bad value for the environment variable {WALK}: got {text:?}, expected off, auto, or steps and elements, and \
@@ -219,12 +218,12 @@ mod tests {
         assert_eq!(settings(THREADS, "3").unwrap().threads, Some(3));
         assert_eq!(settings(CUDA_AWARE, "off").unwrap().cuda_aware, Some(false));
         assert_eq!(settings(CUDA_AWARE, "Auto").unwrap().cuda_aware, None);
-        assert_eq!(settings(WALK, "auto").unwrap().gait, None);
-        assert_eq!(settings(WALK, "off").unwrap().gait, Some(Gait::NONE));
-        assert_eq!(settings(WALK, "4x2").unwrap().gait, Some(Gait::of(4, 2, 1)));
+        assert_eq!(settings(WALK, "auto").unwrap().walk, None);
+        assert_eq!(settings(WALK, "off").unwrap().walk, Some(Gait::NONE));
+        assert_eq!(settings(WALK, "4x2").unwrap().walk, Some(Gait::of(4, 2, 1)));
         let gait = Gait { columns: 64, ..Gait::of(1, 4, 2) };
-        assert_eq!(settings(WALK, "1x4x2x64").unwrap().gait, Some(gait));
-        assert_eq!(settings(WALK, "1x4x2x64x5").unwrap().gait, Some(Gait { blocks: 5, ..gait }));
+        assert_eq!(settings(WALK, "1x4x2x64").unwrap().walk, Some(gait));
+        assert_eq!(settings(WALK, "1x4x2x64x5").unwrap().walk, Some(Gait { blocks: 5, ..gait }));
     }
 
     #[test]

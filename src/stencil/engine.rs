@@ -12,7 +12,7 @@
 
 use std::any::Any;
 
-use super::program::{Gait, Kernel, Limits, Numbers, Recurrence};
+use super::program::{Kernel, Limits, Numbers, Recurrence};
 use super::{
     Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Results, Samples, Source, Stencil, Target,
 };
@@ -64,7 +64,8 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
         Ok(None)
     }
 
-    /// Returns true where [`Engine::chain`] runs kernels in less time than one after the other.
+    /// Returns true where several steps of a program take less time than one after the other: sweeps that are more than one
+    /// filter are steps then.
     fn has_chains(&self) -> bool {
         false
     }
@@ -75,11 +76,6 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     /// [`Error::Internal`] where this engine [has none](Engine::has_chains).
     fn chain(&self, _noted: Vec<Noted>) -> Result<Box<dyn Chain>, Error> {
         Err(Error::Internal(format!("The engine {} has no chains of kernels.", self.name())))
-    }
-
-    /// Whether many sweeps that are more than filters take less time as steps of a program than one thing after the other.
-    fn sweeps_in_kernels(&self) -> bool {
-        false
     }
 
     /// Sweeps of a stencil along lines.
@@ -146,8 +142,6 @@ pub struct Span {
     pub first: usize,
     /// The most that are taken now.
     pub most: usize,
-    /// The walk; `None` for the engine's choice.
-    pub gait: Option<Gait>,
 }
 
 /// Arrays for the results of steps. Nobody else has them.

@@ -8,7 +8,7 @@ use super::buffers::Buffers;
 use super::collections::{Collections, MOST_RECORDED};
 use super::several::Several;
 use super::single;
-use crate::stencil::program::{Gait, Node, Numbers, Operation, Plan, Program, Stage, Value};
+use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
 use crate::watch::Watch;
 
@@ -38,14 +38,12 @@ pub struct Run {
     pub check: usize,
     /// Numbers for each step, so many a step, which follow the states as arguments of one element.
     pub values: Option<(Numbers, usize)>,
-    /// The walk for several steps at once; `None` for the engine's choice.
-    pub gait: Option<Gait>,
 }
 
 impl Run {
     /// So many steps, without a question, by the engine's choice.
     pub fn of(steps: usize) -> Run {
-        Run { steps, before: 0, total: steps, every: 0, check: 1, values: None, gait: None }
+        Run { steps, before: 0, total: steps, every: 0, check: 1, values: None }
     }
 
     /// The most steps from `done` on before something is asked of one. The number that ends a run is the last step's own.
@@ -199,7 +197,7 @@ impl Step {
         while done < run.steps && !ended {
             watch.check()?;
             let free = run.free(done, self.shape);
-            let span = Span { first: done, most: free, gait: run.gait };
+            let span = Span { first: done, most: free };
             let settled = self.several.as_mut().and_then(|several| several.as_mut()?.settled(&span));
             let mut took = 0;
             if let Some(levels) = settled {
@@ -268,7 +266,7 @@ impl Step {
     fn can_be_noted(&self, engine: &(dyn Engine + 'static), run: &Run) -> bool {
         let are_kernels = self.stages.iter().all(|stage| matches!(stage, Ready::Kernel { .. }));
         let has_own = run.values.is_some() || self.shape.records > 0;
-        engine.has_chains() && run.gait != Some(Gait::NONE) && are_kernels && !has_own
+        engine.has_chains() && are_kernels && !has_own
     }
 
     /// One step: all that it gives.
@@ -299,7 +297,7 @@ impl Step {
         buffers: &mut Buffers,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        if span.most == 0 || span.gait == Some(Gait::NONE) {
+        if span.most == 0 {
             return Ok(0);
         }
         let several = match self.several.take() {

@@ -79,6 +79,13 @@
 %!     check (@react, 7, x, y);
 %!     check (@life, 9, x > 0.5);
 %!     check (@shifted, 5, x);
+%!     filter = [0.3, -0.2; 0.1, 0.4; 0.2, 0.1];
+%!     swept = ConvolutionConstantMemory_CUDA (x, filter, "Iterations", 11);
+%!     once = x;
+%!     for k = 1:11
+%!       once = ConvolutionConstantMemory_CUDA (once, filter);
+%!     endfor
+%!     assert (same_bits (swept, once), walk{1});
 %!     check (@gradient_step, 3, 0 * x, y, y, sum (y(:) .^ 2));
 %!     for record = {@(u, v) v([9 3 9],:), @(u, v) u(end), @(u, v) u(:,2:4)}
 %!       [u, v, kept, info] = DeviceArray.iterate (@react, 11, x, y, "Record", record{1}, ...

@@ -295,9 +295,9 @@ fn filtering(size: [usize; 3]) -> (Program, Value) {
 fn steps_at_once() -> Result<(), Error> {
     let size = [40, 20, 1];
     let (program, filtered) = filtering(size);
-    let gait = Gait { columns: 7, ..Gait::of(3, 2, 1) };
-    let run = Run { gait: Some(gait), ..Run::of(8) };
-    steps_of("steps at once", program, vec![filtered], (size.iter().product(), 0), &run)
+    let walk = Gait { columns: 7, ..Gait::of(3, 2, 1) };
+    let cuda = Cuda::open(None)?.with_walk(walk);
+    steps_of(("steps at once", &cuda), program, vec![filtered], (size.iter().product(), 0), &Run::of(8))
 }
 
 /// Steps of a solver: a kernel that is written at run time, a reduction, and a kernel that uses it; states on the way.
@@ -321,19 +321,19 @@ fn scaled_steps(what: &str, records: usize, run: Run) -> Result<(), Error> {
     let expansion = Expansion::new([&[len], &[1]]).expect("one goes with all");
     let scaled = append(Operation::Pair(Binary::Divide, [Term::Value(root), Term::Value(largest)], expansion), len);
     let outputs = [vec![scaled], vec![largest; records]].concat();
-    steps_of(what, program, outputs, (len, records), &run)
+    steps_of((what, &Cuda::open(None)?), program, outputs, (len, records), &run)
 }
 
 /// A run of a step with one state of so many elements, and so many records.
 fn steps_of(
-    what: &str,
+    (what, cuda): (&str, &Cuda),
     program: Program,
     outputs: Vec<Value>,
     (len, records): (usize, usize),
     run: &Run,
 ) -> Result<(), Error> {
     let program = Arc::new(program);
-    compare(what, &Cuda::open(None)?, &numbers(len), |engine, from, to| {
+    compare(what, cuda, &numbers(len), |engine, from, to| {
         let mut array = Compute::<f64>::array(engine, len)?;
         counting(0, |watch| Compute::copy(engine, from, Target::Array(&mut array), watch))?;
         let shape = Shape { states: 1, records, until: false };
@@ -376,8 +376,7 @@ fn scheme_on(cuda: &Cuda, lines: Lines, filters: usize, with_source: bool, sweep
         };
         let joint = (filters == 1).then(|| Box::new(stencil) as Box<dyn TwoLevels<f64>>);
         let filters: Vec<_> = (0..filters).map(|_| filter()).collect();
-        let scheme =
-            Scheme { filters, joint, weight: Some(-0.5), states: STATES, every: sweeps, gait: Some(Gait::NONE) };
+        let scheme = Scheme { filters, joint, weight: Some(-0.5), states: STATES, every: sweeps };
         let data = Data {
             from: Source::Host(&samples),
             older: Some(Source::Host(&older[len..])),

@@ -91,7 +91,7 @@ pub(super) struct Area<T> {
 
 impl<T> Area<T> {
     /// Whether it is a whole array on the device: all its samples' places are outputs.
-    fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         let span = self.tile.span();
         self.queued && !span.is_empty() && span.len() == self.tile.samples()
     }

@@ -1,6 +1,5 @@
 //! Kernels of programs: PTX that is written when a program is prepared, and loaded by the driver.
 
-mod calls;
 mod chain;
 mod chunks;
 mod code;
@@ -12,8 +11,8 @@ mod several;
 mod shape;
 mod truth;
 mod walk;
+mod walked;
 
-use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys;
@@ -27,10 +26,10 @@ use super::runtime::queue::Load;
 use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
 use crate::stencil::{Array, Compute, Engine, Error, Noted, Prepared};
 use crate::watch::Watch;
-pub(super) use calls::Calls;
 pub(super) use chain::chain;
 use emit::Written;
 pub(super) use several::Steps;
+pub(super) use walked::Walked;
 
 /// What a kernel may hold: what it is told goes along with the launch.
 pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 54, numbers: 4, alone: false };
@@ -59,12 +58,6 @@ enum Placed<'a> {
 }
 
 impl<'a> Placed<'a> {
-    /// An array of a class that kernels know.
-    fn of<T: 'static>(array: &'a Array<T>) -> Option<Placed<'a>> {
-        let any: &dyn Any = array;
-        any.downcast_ref().map(Placed::Double).or_else(|| any.downcast_ref().map(Placed::Single))
-    }
-
     fn len(self) -> usize {
         match self {
             Placed::Double(array) => array.len(),
@@ -116,7 +109,7 @@ pub(super) fn prepare<C: Attempts + Engine + 'static>(
     // What the driver refuses is told before the first step.
     let mut loaded = None;
     engine.attempt_once(&Watch::new(), &mut |device| {
-        let function = device.generated.get(&written.text, emit::NAME)?;
+        let function = device.modules.generated().get(&written.text, emit::NAME)?;
         loaded = Some((device.context.clone(), function));
         Ok(())
     })?;
@@ -169,7 +162,7 @@ impl<C: Attempts> Ready<C> {
             let function = match known {
                 Some((_, function)) => function.clone(),
                 None => {
-                    let function = device.generated.get(&written.text, emit::NAME)?;
+                    let function = device.modules.generated().get(&written.text, emit::NAME)?;
                     *loaded = Some((device.context.clone(), function.clone()));
                     function
                 }
@@ -267,7 +260,7 @@ pub(super) unsafe fn run_once(
     for (address, entry) in addresses.iter().zip(written.argument.chunks_exact_mut(8)) {
         entry.copy_from_slice(&address.to_le_bytes());
     }
-    let function = device.generated.get(&written.text, emit::NAME)?;
+    let function = device.modules.generated().get(&written.text, emit::NAME)?;
     let bytes = addresses.len().saturating_mul(8 * kernel.len());
     // SAFETY: as the caller says.
     unsafe { put(device, (name, bytes), &function, (written.blocks, written.threads), &written.argument) }

@@ -61,120 +61,53 @@ type Trials = Vec<((usize, String), Arc<Mutex<Trial>>)>;
 /// The most recurrences that something is known of.
 const MOST_TRIALS: usize = 64;
 
-/// A recurrence that warps can walk.
-pub(in crate::cuda) struct Steps<C> {
-    engine: C,
+/// A kernel of a trial: made ready, and timed.
+pub(super) trait Timing {
+    /// Returns true once the kernel is loaded; until then a thread compiles it.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn is_ready(&mut self, text: &str) -> Result<bool, Error>;
+
+    /// Milliseconds of a launch of so many blocks, the least of some.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn time(&mut self, laps: usize, written: &mut walk::Written, blocks: usize) -> Result<f32, Error>;
+}
+
+/// The walks of a recurrence on a device.
+pub(super) struct Walks {
     ordinal: usize,
     what: Recurrence,
+    /// The walk that is asked for, in place of the quickest.
+    asked: Option<Gait>,
     gaits: &'static [[usize; 4]],
-    /// The tables of what is kept of each step.
-    tables: Vec<Numbers>,
     /// The kernels that were written.
     written: Vec<([usize; 4], Option<walk::Written>)>,
     trial: Arc<Mutex<Trial>>,
-    /// The steps of this run that the trial counts already.
-    counted: usize,
 }
 
-/// The arrays of a launch.
-#[derive(Clone, Copy)]
-struct Arrays<'a> {
-    inputs: &'a [Placed<'a>],
-    outputs: &'a [Placed<'a>],
-    records: &'a [(Numbers, usize)],
-    recorded: usize,
-    /// The steps that were taken before.
-    first: usize,
-}
-
-impl<C: Attempts + Engine> Steps<C> {
-    /// The steps of a recurrence, where warps can walk it.
-    ///
-    /// # Errors
-    /// What the driver says.
-    pub(in crate::cuda) fn new(engine: C, ordinal: usize, what: &Recurrence) -> Result<Option<Steps<C>>, Error> {
-        static TRIALS: Mutex<Trials> = Mutex::new(Vec::new());
-        let Some(is_of_volumes) = Walkable::new(what).map(|walkable| walkable.is_of_volumes()) else { return Ok(None) };
-        let mut tables = Vec::with_capacity(what.records.len());
-        for recorded in &what.records {
-            let table = walk::records::table(&recorded.places, what.kernel.domain[0], what.kernel.len());
-            // An array of eight bytes each, whatever they mean.
-            let words: Vec<f64> = table.into_iter().map(f64::from_bits).collect();
-            let mut array: Array<f64> = Compute::<f64>::array(&engine, words.len())?;
-            engine.copy(Source::Host(&words), Target::Array(&mut array), &Watch::new())?;
-            tables.push(Numbers::from(array));
+impl Walks {
+    /// Those of a recurrence that warps can walk.
+    pub(super) fn new(ordinal: usize, what: Recurrence, asked: Option<Gait>) -> Option<Walks> {
+        if asked == Some(Gait::NONE) {
+            return None;
         }
-        let gaits = if is_of_volumes { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
-        // The places make no difference.
-        let records: Vec<_> = what.records.iter().map(|recorded| (recorded.part, recorded.places.len())).collect();
-        let key = (ordinal, format!("{:?} {:?} {} {records:?}", what.kernel, what.feeds, what.numbers));
-        let mut trials = lock(&TRIALS);
-        let known = trials.iter().rposition(|(known, _)| *known == key);
-        let known = known.map_or_else(|| (key, Arc::default()), |at| trials.remove(at));
-        let trial = known.1.clone();
-        if trials.len() == MOST_TRIALS {
-            trials.remove(0);
-        }
-        trials.push(known);
-        drop(trials);
-        Ok(Some(Steps { engine, ordinal, what: what.clone(), gaits, tables, written: Vec::new(), trial, counted: 0 }))
+        let gaits = if Walkable::new(&what)?.is_of_volumes() { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
+        Some(Walks { ordinal, what, asked, gaits, written: Vec::new(), trial: Arc::default() })
     }
 
-    /// The kernel of a gait, if there is one.
-    fn kernel(&mut self, gait: Gait) -> Option<&mut walk::Written> {
-        kernel_of(&mut self.written, &self.what, gait)
-    }
-
-    /// Returns true once a kernel is loaded; until then a thread compiles it.
-    fn is_ready(&mut self, gait: Gait, watch: &Watch) -> Result<bool, Error> {
-        let Some(text) = self.kernel(gait).map(|written| written.text.clone()) else { return Ok(false) };
-        let mut is_ready = false;
-        self.engine.attempt_once(watch, &mut |device| {
-            is_ready = device.generated.get_ahead(&text, emit::NAME)?.is_some();
-            Ok(())
-        })?;
-        Ok(is_ready)
-    }
-
-    /// Puts the steps of a launch on the queue, or off. Returns false where there is no such kernel.
-    fn launch(
-        &mut self,
-        gait: Gait,
-        arrays: Arrays,
-        mut noted: Option<&mut Vec<Noted>>,
-        watch: &Watch,
-    ) -> Result<bool, Error> {
-        let Arrays { inputs, outputs, records, recorded, first } = arrays;
-        let Steps { engine, what, tables, written, .. } = self;
-        let Some(written) = kernel_of(written, what, gait) else { return Ok(false) };
-        let Recurrence { feeds, numbers, .. } = &*what;
-        let blocks = written.set_length(gait.columns);
-        // With the elements beyond which a launch begins.
-        let beyond = |at: usize| match feeds.get(at) {
-            Some(Feed::Number(number)) => first * *numbers + number,
-            _ => 0,
-        };
-        let plain = inputs.iter().chain(outputs).enumerate().map(|(at, array)| (*array, beyond(at)));
-        let of_records = tables.iter().zip(records);
-        let of_records = of_records.flat_map(|(table, (all, own))| [(table.into(), 0), (all.into(), recorded * own)]);
-        let arrays: Vec<(Placed, usize)> = plain.chain(of_records).collect();
-        engine.attempt_once(watch, &mut |device| {
-            watch.check()?;
-            for ((array, beyond), entry) in arrays.iter().zip(written.argument.chunks_exact_mut(8)) {
-                let (address, bytes) = array.address(&device.context)?;
-                entry.copy_from_slice(&(address + (beyond * bytes) as u64).to_le_bytes());
-            }
-            let function = device.generated.get(&written.text, emit::NAME)?;
-            let bytes = inputs.iter().chain(outputs).map(|array| 8 * array.len()).sum();
-            let shape = (blocks, walk::Written::THREADS);
-            match &mut noted {
-                Some(noted) => noted.push(Launch::noted(device, &function, shape, (&written.argument, bytes))?),
-                // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
-                None => unsafe { put(device, ("steps", bytes), &function, shape, &written.argument) }?,
-            }
-            Ok(())
-        })?;
-        Ok(true)
+    /// The kernel of a gait, if there is one. The columns of a warp are no part of its text.
+    pub(super) fn kernel(&mut self, gait: Gait) -> Option<&mut walk::Written> {
+        let key = [gait.levels, gait.elements, gait.lines, gait.blocks];
+        let known = self.written.iter().position(|(known, _)| *known == key);
+        let at = known.unwrap_or_else(|| {
+            let walkable = Walkable::new(&self.what).filter(|walkable| walkable.can(gait));
+            self.written.push((key, walkable.and_then(|walkable| walkable.write(gait))));
+            self.written.len() - 1
+        });
+        self.written[at].1.as_mut()
     }
 
     /// A gait whose warps go so far that each multiprocessor has so many of them.
@@ -186,102 +119,212 @@ impl<C: Attempts + Engine> Steps<C> {
         Gait { columns: if gait.lines > 1 { columns.min(MOST_PAGES) } else { columns }, ..gait }
     }
 
-    /// Milliseconds of a step by a walk.
-    fn time(&mut self, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<f32, Error> {
-        let ordinal = self.ordinal;
-        let steps = RefCell::new(self);
-        let work = || steps.borrow_mut().launch(gait, arrays, None, watch).map(drop);
-        Ok(clock::least(ordinal, LAPS, &work)? / gait.levels as f32)
+    /// So many single steps come first.
+    fn few(&self) -> usize {
+        FEW.min(FEW_ELEMENTS / self.what.kernel.len() + 2)
     }
 
-    /// Goes on with the trial, as far as kernels are ready and a run has as many steps as they take.
-    fn try_walks(&mut self, trial: &mut Trial, (arrays, most): (Arrays, usize), watch: &Watch) -> Result<(), Error> {
+    /// Takes the milliseconds of a single step, the least of some, once walks are about to be tried.
+    pub(super) fn time_single(&self, least: &dyn Fn(usize) -> Result<f32, Error>) {
+        let is_due = |trial: &Trial| trial.single.is_none() && !trial.is_over && trial.steps >= self.few();
+        if self.asked.is_some() || !is_due(&lock(&self.trial)) {
+            return;
+        }
+        let took = least(LAPS).ok();
+        let mut trial = lock(&self.trial);
+        // The next step tells what is wrong, if it cannot be taken either.
+        (trial.single, trial.is_over) = (took, took.is_none());
+    }
+
+    /// Goes on with the trial, where so many steps were `taken` since: as far as kernels are ready, and have no more than
+    /// `most` levels.
+    pub(super) fn go_on(&mut self, (taken, most): (usize, usize), timing: &mut dyn Timing) {
+        if self.asked.is_some() {
+            return;
+        }
+        let trial = self.trial.clone();
+        let mut trial = lock(&trial);
+        if trial.steps < self.few() {
+            trial.steps += taken;
+        } else if !trial.is_over && self.try_walks(&mut trial, most, timing).is_err() {
+            // Steps one by one tell what is wrong, if they cannot be taken either.
+            trial.is_over = true;
+        }
+    }
+
+    /// Tries the walks that were not tried yet.
+    fn try_walks(&mut self, trial: &mut Trial, most: usize, timing: &mut dyn Timing) -> Result<(), Error> {
         while let Some(&[levels, elements, lines, blocks]) = self.gaits.get(trial.tried) {
             let gait = Gait { blocks, ..Gait::of(levels, elements, lines) };
-            if self.kernel(gait).is_some() {
-                if levels > most || !self.is_ready(gait, watch)? {
+            if let Some(written) = self.kernel(gait) {
+                if levels > most || !timing.is_ready(&written.text)? {
                     return Ok(());
                 }
-                let gait = self.with_columns(gait, WARPS[0]);
-                self.try_walk(trial, gait, arrays, watch)?;
+                self.try_walk(trial, (gait, WARPS[0]), timing)?;
             }
             trial.tried += 1;
         }
         if let Some(&(quickest, _)) = trial.quicker.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
-            for warps in &WARPS[1..] {
-                let gait = self.with_columns(quickest, *warps);
-                self.try_walk(trial, gait, arrays, watch)?;
+            for &warps in &WARPS[1..] {
+                self.try_walk(trial, (quickest, warps), timing)?;
             }
         }
         trial.is_over = true;
         Ok(())
     }
 
-    fn try_walk(&mut self, trial: &mut Trial, gait: Gait, arrays: Arrays, watch: &Watch) -> Result<(), Error> {
-        let took = self.time(gait, arrays, watch)?;
+    fn try_walk(
+        &mut self,
+        trial: &mut Trial,
+        (gait, warps): (Gait, usize),
+        timing: &mut dyn Timing,
+    ) -> Result<(), Error> {
+        let gait = self.with_columns(gait, warps);
+        let Some(written) = self.kernel(gait) else { return Ok(()) };
+        let blocks = written.set_length(gait.columns);
+        let took = timing.time(LAPS, written, blocks)? / gait.levels as f32;
         if trial.single.is_none_or(|single| took < single) {
             trial.quicker.push((gait, took));
         }
         Ok(())
     }
+
+    /// The walk of so many steps at most that is asked for, or the quickest; none where single steps are quicker, as far as
+    /// that is known.
+    pub(super) fn best(&mut self, most: usize) -> Option<Gait> {
+        let gait = match self.asked {
+            Some(gait) if gait.columns == 0 => self.with_columns(gait, WARPS[0]),
+            Some(gait) => gait,
+            None => lock(&self.trial).quickest(most)?,
+        };
+        ((1..=most).contains(&gait.levels) && self.kernel(gait).is_some()).then_some(gait)
+    }
+
+    /// Returns true once [`Walks::best`] says no other.
+    fn is_settled(&self) -> bool {
+        self.asked.is_some() || lock(&self.trial).is_over
+    }
+}
+
+/// A recurrence that warps can walk.
+pub(in crate::cuda) struct Steps<C> {
+    engine: C,
+    walks: Walks,
+    /// The tables of what is kept of each step.
+    tables: Vec<Numbers>,
+    /// The steps of this run that the trial counts already.
+    counted: usize,
+}
+
+/// The arrays of a launch.
+#[derive(Clone, Copy)]
+struct Arrays<'a> {
+    inputs: &'a [Placed<'a>],
+    outputs: &'a [Placed<'a>],
+    records: &'a [(Numbers, usize)],
+    tables: &'a [Numbers],
+    recorded: usize,
+    /// The elements of each input beyond which a launch begins.
+    beyond: &'a [usize],
 }
 
 impl<C: Attempts + Engine> Steps<C> {
-    /// Returns true once single steps are to be timed, as walks are.
-    pub(super) fn is_due(&self) -> bool {
-        let trial = lock(&self.trial);
-        trial.single.is_none() && !trial.is_over && trial.steps >= self.few()
-    }
-
-    /// So many single steps come first.
-    fn few(&self) -> usize {
-        FEW.min(FEW_ELEMENTS / self.what.kernel.len() + 2)
-    }
-
-    /// Times a single step.
-    pub(super) fn time_single(&self, one: &dyn Fn() -> Result<(), Error>) {
-        let took = clock::least(self.ordinal, LAPS, one).ok();
-        let mut trial = lock(&self.trial);
-        // The next step tells what is wrong, if it cannot be taken either.
-        (trial.single, trial.is_over) = (took, took.is_none());
-    }
-
-    /// Takes one step, by a walk that is quicker than a single one. Returns false where there is none yet.
-    pub(super) fn call(&mut self, (inputs, outputs): (&[Placed], &[Placed]), watch: &Watch) -> Result<bool, Error> {
-        let arrays = Arrays { inputs, outputs, records: &[], recorded: 0, first: 0 };
-        Ok(self.advance(arrays, &Span { first: 0, most: 1, gait: None }, None, watch)? > 0)
-    }
-
-    /// Takes some steps: see [`Advance::run`].
-    fn advance(
-        &mut self,
-        arrays: Arrays,
-        span: &Span,
-        noted: Option<&mut Vec<Noted>>,
-        watch: &Watch,
-    ) -> Result<usize, Error> {
-        let gait = match span.gait {
-            Some(gait) if gait.columns == 0 => Some(self.with_columns(gait, WARPS[0])),
-            Some(gait) => Some(gait),
-            None => {
-                let trial = self.trial.clone();
-                let mut trial = lock(&trial);
-                if trial.steps < self.few() {
-                    trial.steps += span.first.saturating_sub(self.counted).max(1);
-                    self.counted = span.first;
-                    return Ok(0);
-                }
-                if !trial.is_over && self.try_walks(&mut trial, (arrays, span.most), watch).is_err() {
-                    // Steps one by one tell what is wrong, if they cannot be taken either.
-                    trial.is_over = true;
-                }
-                trial.quickest(span.most)
-            }
-        };
-        match gait.filter(|gait| (1..=span.most).contains(&gait.levels)) {
-            Some(gait) if self.launch(gait, arrays, noted, watch)? => Ok(gait.levels),
-            _ => Ok(0),
+    /// The steps of a recurrence, where warps can walk it.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub(in crate::cuda) fn new(
+        engine: C,
+        ordinal: usize,
+        what: &Recurrence,
+        asked: Option<Gait>,
+    ) -> Result<Option<Steps<C>>, Error> {
+        let Some(mut walks) = Walks::new(ordinal, what.clone(), asked) else { return Ok(None) };
+        walks.trial = trial_of(ordinal, what);
+        let mut tables = Vec::with_capacity(what.records.len());
+        for recorded in &what.records {
+            let table = walk::records::table(&recorded.places, what.kernel.domain[0], what.kernel.len());
+            // An array of eight bytes each, whatever they mean.
+            let words: Vec<f64> = table.into_iter().map(f64::from_bits).collect();
+            let mut array: Array<f64> = Compute::<f64>::array(&engine, words.len())?;
+            engine.copy(Source::Host(&words), Target::Array(&mut array), &Watch::new())?;
+            tables.push(Numbers::from(array));
         }
+        Ok(Some(Steps { engine, walks, tables, counted: 0 }))
+    }
+}
+
+/// The trial of steps that are recorded, which may be recorded again in every call.
+fn trial_of(ordinal: usize, what: &Recurrence) -> Arc<Mutex<Trial>> {
+    static TRIALS: Mutex<Trials> = Mutex::new(Vec::new());
+    // The places make no difference.
+    let records: Vec<_> = what.records.iter().map(|recorded| (recorded.part, recorded.places.len())).collect();
+    let key = (ordinal, format!("{:?} {:?} {} {records:?}", what.kernel, what.feeds, what.numbers));
+    let mut trials = lock(&TRIALS);
+    let known = trials.iter().rposition(|(known, _)| *known == key);
+    let known = known.map_or_else(|| (key, Arc::default()), |at| trials.remove(at));
+    let trial = known.1.clone();
+    if trials.len() == MOST_TRIALS {
+        trials.remove(0);
+    }
+    trials.push(known);
+    trial
+}
+
+/// Puts the steps of a launch on the queue, or off.
+fn launch<C: Attempts>(
+    engine: &C,
+    (written, blocks): (&mut walk::Written, usize),
+    arrays: Arrays,
+    mut noted: Option<&mut Vec<Noted>>,
+    watch: &Watch,
+) -> Result<(), Error> {
+    let Arrays { inputs, outputs, records, tables, recorded, beyond } = arrays;
+    let beyond = beyond.iter().copied().chain(std::iter::repeat(0));
+    let plain = inputs.iter().chain(outputs).copied().zip(beyond);
+    let of_records = tables.iter().zip(records);
+    let of_records = of_records.flat_map(|(table, (all, own))| [(table.into(), 0), (all.into(), recorded * own)]);
+    let arrays: Vec<(Placed, usize)> = plain.chain(of_records).collect();
+    engine.attempt_once(watch, &mut |device| {
+        watch.check()?;
+        for ((array, beyond), entry) in arrays.iter().zip(written.argument.chunks_exact_mut(8)) {
+            let (address, bytes) = array.address(&device.context)?;
+            entry.copy_from_slice(&(address + (beyond * bytes) as u64).to_le_bytes());
+        }
+        let function = device.modules.generated().get(&written.text, emit::NAME)?;
+        let bytes = inputs.iter().chain(outputs).map(|array| 8 * array.len()).sum();
+        let shape = (blocks, walk::Written::THREADS);
+        match &mut noted {
+            Some(noted) => noted.push(Launch::noted(device, &function, shape, (&written.argument, bytes))?),
+            // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
+            None => unsafe { put(device, ("steps", bytes), &function, shape, &written.argument) }?,
+        }
+        Ok(())
+    })
+}
+
+/// The trial of a run, on its arrays.
+struct OnArrays<'a, C> {
+    engine: &'a C,
+    ordinal: usize,
+    arrays: Arrays<'a>,
+    watch: &'a Watch,
+}
+
+impl<C: Attempts> Timing for OnArrays<'_, C> {
+    fn is_ready(&mut self, text: &str) -> Result<bool, Error> {
+        let mut is_ready = false;
+        self.engine.attempt_once(self.watch, &mut |device| {
+            is_ready = device.modules.generated().get_ahead(text, emit::NAME)?.is_some();
+            Ok(())
+        })?;
+        Ok(is_ready)
+    }
+
+    fn time(&mut self, laps: usize, written: &mut walk::Written, blocks: usize) -> Result<f32, Error> {
+        let written = RefCell::new(written);
+        let work = || launch(self.engine, (*written.borrow_mut(), blocks), self.arrays, None, self.watch);
+        clock::with(self.ordinal, |clock| clock.least(laps, &work))
     }
 }
 
@@ -295,39 +338,33 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
         watch: &Watch,
     ) -> Result<usize, Error> {
         let Room { outputs, records, recorded, noted } = room;
-        if span.gait.is_none() && self.is_due() {
-            let one = RefCell::new(one);
-            self.time_single(&|| (one.borrow_mut())());
-        }
+        let Steps { engine, walks, tables, counted } = self;
+        let ordinal = walks.ordinal;
+        let one = RefCell::new(one);
+        let once = || (one.borrow_mut())();
+        walks.time_single(&|laps| clock::with(ordinal, |clock| clock.least(laps, &once)));
         let inputs: Vec<Placed> = inputs.iter().copied().map(Placed::from).collect();
         let outputs: Vec<Placed> = outputs.iter().map(Placed::from).collect();
-        let arrays = Arrays { inputs: &inputs, outputs: &outputs, records, recorded, first: span.first };
-        self.advance(arrays, span, noted, watch)
+        let Recurrence { feeds, numbers, .. } = &walks.what;
+        let beyond = feeds.iter().map(|feed| match feed {
+            Feed::Number(number) => span.first * *numbers + number,
+            _ => 0,
+        });
+        let beyond: Vec<usize> = beyond.collect();
+        let arrays = Arrays { inputs: &inputs, outputs: &outputs, records, tables, recorded, beyond: &beyond };
+        let taken = span.first.saturating_sub(*counted).max(1);
+        *counted = span.first;
+        walks.go_on((taken, span.most), &mut OnArrays { engine, ordinal, arrays, watch });
+        let Some(gait) = walks.best(span.most) else { return Ok(0) };
+        let Some(written) = walks.kernel(gait) else { return Ok(0) };
+        let blocks = written.set_length(gait.columns);
+        launch(engine, (written, blocks), arrays, noted, watch)?;
+        Ok(gait.levels)
     }
 
     fn settled(&mut self, span: &Span) -> Option<usize> {
-        let gait = span.gait.or_else(|| {
-            let trial = lock(&self.trial);
-            trial.quickest(span.most).filter(|_| trial.is_over)
-        })?;
-        ((1..=span.most).contains(&gait.levels) && self.kernel(gait).is_some()).then_some(gait.levels)
+        if self.walks.is_settled() { Some(self.walks.best(span.most)?.levels) } else { None }
     }
-}
-
-/// The kernel of a gait among those that were written. The columns of a warp are no part of its text.
-fn kernel_of<'w>(
-    written: &'w mut Vec<([usize; 4], Option<walk::Written>)>,
-    what: &Recurrence,
-    gait: Gait,
-) -> Option<&'w mut walk::Written> {
-    let key = [gait.levels, gait.elements, gait.lines, gait.blocks];
-    let known = written.iter().position(|(known, _)| *known == key);
-    let at = known.unwrap_or_else(|| {
-        let walkable = Walkable::new(what).filter(|walkable| walkable.can(gait));
-        written.push((key, walkable.and_then(|walkable| walkable.write(gait))));
-        written.len() - 1
-    });
-    written[at].1.as_mut()
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

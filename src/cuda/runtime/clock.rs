@@ -44,12 +44,11 @@ impl Clock {
         }
         events.windows(2).map(|pair| pair[0].elapsed(&pair[1])).collect()
     }
-}
 
-/// The least of milliseconds that `work` took of the device, of some repetitions; see [`Clock::laps`].
-pub(crate) fn least(ordinal: usize, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
-    let laps = with(ordinal, |clock| clock.laps(laps, work))?;
-    Ok(laps.into_iter().fold(f32::INFINITY, f32::min))
+    /// The least of the milliseconds of some [repetitions](Clock::laps).
+    pub(crate) fn least(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
+        Ok(self.laps(laps, work)?.into_iter().fold(f32::INFINITY, f32::min))
+    }
 }
 
 pub(crate) fn with<R>(ordinal: usize, measure: impl FnOnce(&Clock) -> Result<R, Error>) -> Result<R, Error> {

@@ -5,7 +5,6 @@ use std::collections::btree_map;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{mem, thread};
 
-use super::generated::Generated;
 use super::module::Modules;
 use super::queue::Queue;
 use super::slots::Slots;
@@ -19,8 +18,6 @@ use crate::stencil::Error;
 /// dropped in this order.
 pub(crate) struct Device {
     pub(crate) modules: Arc<Modules>,
-    /// Kernels that were written at run time.
-    pub(crate) generated: Generated,
     pub(crate) slots: Slots,
     /// For all that does not go through the slots.
     pub(crate) queue: Arc<Queue>,
@@ -35,8 +32,7 @@ impl Device {
         let context = Context::retain(ordinal)?;
         let queue = Queue::of(&context)?;
         let modules = Arc::new(Modules::new(&queue));
-        let generated = Generated::new(&context);
-        Ok(Device { modules, generated, slots: Slots::new(), queue, context })
+        Ok(Device { modules, slots: Slots::new(), queue, context })
     }
 
     /// The stream for all that does not go through the slots. Who puts work on it waits for it, or tells the queue.

@@ -4,7 +4,7 @@ pub(crate) mod archive;
 mod buffers;
 pub(crate) mod clock;
 pub(crate) mod device;
-mod generated;
+pub(crate) mod generated;
 pub(crate) mod module;
 pub(crate) mod pace;
 pub(crate) mod queue;

@@ -10,6 +10,7 @@ use bytemuck::NoUninit;
 use cudarc::driver::{result, sys};
 
 use super::archive;
+use super::generated::Generated;
 use super::pace::SharedPace;
 use super::queue::Queue;
 use crate::cuda::driver::context::{Context, DriverHandle, is_recording};
@@ -91,6 +92,7 @@ impl Function {
 #[derive(Debug)]
 pub(crate) struct Modules {
     loaded: Mutex<BTreeMap<&'static str, Copies>>,
+    generated: Arc<Generated>,
     /// What fills constant memory.
     queue: Arc<Queue>,
     turns: Arc<Turns>,
@@ -126,12 +128,23 @@ impl Turns {
 
 impl Modules {
     pub(crate) fn new(queue: &Arc<Queue>) -> Modules {
-        Modules { loaded: Mutex::default(), queue: queue.clone(), turns: Arc::default() }
+        let generated = Arc::new(Generated::new(queue.context()));
+        Modules { loaded: Mutex::default(), generated, queue: queue.clone(), turns: Arc::default() }
     }
 
     /// What the device is that they are for, if the driver tells.
     pub(crate) fn device(&self) -> Option<&'static Properties> {
         Driver::get().ok()?.devices.get(self.queue.context().ordinal())?.as_ref().ok()
+    }
+
+    /// The kernels that were written at run time.
+    pub(crate) fn generated(&self) -> &Arc<Generated> {
+        &self.generated
+    }
+
+    /// The queue of the device that they are for.
+    pub(crate) fn queue(&self) -> &Arc<Queue> {
+        &self.queue
     }
 
     /// Which way launches on the queue go.

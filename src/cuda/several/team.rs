@@ -29,6 +29,7 @@ use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::{self, Device};
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
+use crate::stencil::program::Gait;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
     Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
@@ -69,6 +70,12 @@ impl Team {
         Team { members, ..self }
     }
 
+    /// Has several sweeps go by this walk: see [`Cuda::with_walk`].
+    pub fn with_walk(self, walk: Gait) -> Team {
+        let members = self.members.into_iter().map(|cuda| cuda.with_walk(walk)).collect();
+        Team { members, ..self }
+    }
+
     /// Has halos go through the host's memory, as they do between devices that do not reach each other.
     pub fn through_the_host(self) -> Team {
         Team { direct: false, ..self }
@@ -102,6 +109,10 @@ impl Team {
 }
 
 impl Runs for Team {
+    fn walk(&self) -> Option<Gait> {
+        self.members.first().and_then(Runs::walk)
+    }
+
     fn run<T: Element>(
         &self,
         kernel: &dyn Kernel<T>,

@@ -2,7 +2,6 @@
 
 use std::sync::PoisonError;
 
-use super::super::settings::Settings;
 use super::super::steps;
 use super::super::store::{Numbers, StoredArray};
 use super::operands::home_of;
@@ -107,8 +106,7 @@ pub(super) fn run<'a>(
     let updates = (elements as u64).saturating_mul(times as u64);
     let work = updates.saturating_mul(16);
     let effort = Effort { updates, work, calls: times as u64, long: updates >= 1 << 22, progress: progress > 0 };
-    let gait = Settings::from_environment()?.gait;
-    let run = Run { steps: times, before, total, every, check: check.max(1), values, gait };
+    let run = Run { steps: times, before, total, every, check: check.max(1), values };
     let make = move |engine: &Engines, home, watch: &Watch| {
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let mut step = compiled.step.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::Cuda;
+use stencil_mex::stencil::program::Gait;
 use stencil_mex::stencil::{
     Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends as BothEnds, Error, Filter, Lines, Real,
     Reference, Sides, Source, Stencil, Taps, Target,
@@ -28,6 +29,11 @@ pub const ONE_TILE: usize = 1;
 
 pub fn open_cuda() -> Result<Cuda, String> {
     Cuda::open(None).map_err(|error| error.to_string())
+}
+
+/// Has `work` done by an engine whose several steps go by this walk, if it has walks.
+pub fn walking<R>(engine: &AnyEngine, walk: Gait, work: impl FnOnce(&AnyEngine) -> R) -> Result<R, String> {
+    Ok(if engine.name() == "cuda" { work(&open_cuda()?.with_walk(walk)) } else { work(engine) })
 }
 
 /// Has `run` compute on the engine, between these ends, and gives the results. `blank` is what the output holds before.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
+use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
     Reference, Section, Shift, Sides, Stencil, Taps, Unary,
@@ -332,7 +332,7 @@ pub fn run(
     engine: &AnyEngine,
     make: &dyn Fn() -> (Program, Vec<Value>),
     inputs: &[(bool, usize)],
-    (seed, steps, gait, records): (u64, usize, Option<Gait>, usize),
+    (seed, steps, records): (u64, usize, usize),
 ) -> Result<(Vec<Vec<u64>>, usize), String> {
     let told = |error: stencil_mex::stencil::Error| error.to_string();
     let (program, outputs) = make();
@@ -344,8 +344,7 @@ pub fn run(
     let known = (0..count).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
     let shape = Shape { states: count, records, until: false };
     let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
-    let run = Run { gait, ..Run::of(steps) };
-    let ran = step.run(engine, states, &run, &Watch::new()).map_err(told)?;
+    let ran = step.run(engine, states, &Run::of(steps), &Watch::new()).map_err(told)?;
     let results = ran.states.iter().chain(&ran.records).map(|result| bits_of(engine, result));
     Ok((results.collect::<Result<_, _>>()?, ran.at_once))
 }
@@ -358,7 +357,7 @@ fn check(
     inputs: &[(bool, usize)],
     seed: u64,
 ) -> Outcome {
-    let of = (seed, 2, None, 0);
+    let of = (seed, 2, 0);
     let (found, _) = run(engine, make, inputs, of).map_err(|error| format!("{what}: {error}"))?;
     let (right, _) = run(&Reference, make, inputs, of)?;
     alike(what, make, &found, &right)

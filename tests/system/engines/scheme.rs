@@ -13,6 +13,7 @@ use stencil_mex::watch::Watch;
 
 use super::checks::{
     Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, pairs, run_properties, sides, single, singles, tame,
+    walking,
 };
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::{StandIn, selection};
@@ -152,7 +153,6 @@ impl<T: Number> Whole<T> {
             let step = step.clone();
             Box::new(move |engine, sweeps, from, to, watch| T::run(&step, engine, sweeps, from, to, watch))
         };
-        let walk = Gait { columns: 3, ..Gait::of(2, 1, 1) };
         let scheme = Scheme {
             filters: self.steps.iter().map(filter).collect(),
             joint: match &self.steps[..] {
@@ -162,7 +162,6 @@ impl<T: Number> Whole<T> {
             weight: self.older.as_ref().map(|(_, weight)| *weight),
             states: self.states,
             every: self.every,
-            gait: Some(if (self.states + usize::from(on_host)).is_multiple_of(2) { Gait::NONE } else { walk }),
         };
         let (len, poison) = (self.samples.len(), T::from_f64(POISON));
         let blank = [self.states * len, if self.older.is_some() { len } else { 0 }];
@@ -235,7 +234,12 @@ impl<T: Number> Whole<T> {
         let updates = self.samples.len() * self.states * self.every * if adds { 1 } else { self.steps.len() };
         for on_host in [true, false] {
             let watch = Watch::new();
-            let got = self.on(engine, on_host, &watch)?;
+            let walk = Gait { columns: 3, ..Gait::of(2, 1, 1) };
+            let got = match (self.states + usize::from(on_host)) % 3 {
+                0 => walking(engine, Gait::NONE, |engine| self.on(engine, on_host, &watch))?,
+                1 => walking(engine, walk, |engine| self.on(engine, on_host, &watch))?,
+                _ => self.on(engine, on_host, &watch),
+            }?;
             if watch.done() != updates as u64 {
                 return Err(format!("{} updates were counted, not {updates}: {:?}", watch.done(), self.steps));
             }

@@ -11,17 +11,18 @@ use stencil_mex::stencil::{
 use stencil_mex::steps::{Number, Run, Shape, Step};
 use stencil_mex::watch::Watch;
 
-use super::checks::{Case, Outcome, is_slow};
+use super::checks::{Case, Outcome, check_convolution, is_slow, kernels_of, walking};
 use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, numbers_of, of_class, open_ends, run};
-use crate::common::ends::AnyEngine;
+use crate::common::ends::{self, AnyEngine};
 use crate::common::selection;
 
-pub const TABLE: [Case; 5] = [
+pub const TABLE: [Case; 6] = [
     ("random_walks", random_walks),
     ("walks_that_are_asked", walks_that_are_asked),
     ("walks_by_choice", by_choice),
     ("steps_in_batches", in_batches),
     ("calls_by_choice", calls),
+    ("sweeps_by_walks", sweeps),
 ];
 
 /// Lines, images, batches of both; shorter than a strip, and some strips.
@@ -249,9 +250,9 @@ fn random_walks(engine: &AnyEngine) -> Outcome {
         let records = dice.of(3);
         let make = || random(seed, dims, (operations, records));
         let what = format!("seed {seed}, {dims:?}, {operations} operations, {records} kept, {steps} steps by {gait:?}");
-        let (found, at_once) = run(engine, &make, &inputs_of(dims), (seed, steps, Some(gait), records))
-            .map_err(|error| format!("{what}: {error}"))?;
-        let (right, _) = run(&Reference, &make, &inputs_of(dims), (seed, steps, None, records))?;
+        let by = |engine: &AnyEngine| run(engine, &make, &inputs_of(dims), (seed, steps, records));
+        let (found, at_once) = walking(engine, gait, by)?.map_err(|error| format!("{what}: {error}"))?;
+        let (right, _) = by(&Reference)?;
         alike(&what, &make, &found, &right)?;
         walked += u64::from(at_once > 0);
         kept += u64::from(at_once > 0 && records > 0);
@@ -321,9 +322,10 @@ fn walks_that_are_asked(engine: &AnyEngine) -> Outcome {
     {
         for (levels, bound) in [(2, 1e300), (3, 700.0), (1, 600.0), (5, 1e300)] {
             let gait = Gait { columns: 4, ..Gait::of(levels, 2, 1) };
-            let run = Run { steps, before, total: before + steps, every, check, values: None, gait: Some(gait) };
+            let run = Run { steps, before, total: before + steps, every, check, values: None };
             let what = format!("run {number} by {levels} levels");
-            let found = heated(engine, dims, bound, &run).map_err(|error| format!("{what}: {error}"))?;
+            let found = walking(engine, gait, |engine| heated(engine, dims, bound, &run))?;
+            let found = found.map_err(|error| format!("{what}: {error}"))?;
             let right = heated(&Reference, dims, bound, &run)?;
             if (&found.0, &found.1, found.2, found.3) != (&right.0, &right.1, right.2, right.3) {
                 return Err(format!("{what}: {} steps for {}, or other bits", found.2, right.2));
@@ -341,7 +343,7 @@ fn walks_that_are_asked(engine: &AnyEngine) -> Outcome {
 /// A run that is long enough for the engine to choose, twice: the second one knows what the first one found.
 fn by_choice(engine: &AnyEngine) -> Outcome {
     let dims = [40, 11, 1];
-    let run = Run { steps: 700, before: 0, total: 700, every: 0, check: 1000, values: None, gait: None };
+    let run = Run { steps: 700, before: 0, total: 700, every: 0, check: 1000, values: None };
     let right = heated(&Reference, dims, 1e300, &run)?;
     for round in 0..2 {
         let found = heated(engine, dims, 1e300, &run)?;
@@ -349,7 +351,12 @@ fn by_choice(engine: &AnyEngine) -> Outcome {
             return Err(format!("round {round}: other bits, of {} steps at once", found.4));
         }
     }
-    Ok(())
+    // Sweeps of one filter, of which the archive does one at a time.
+    let values = [0.1, 0.2, -0.3, 0.15, 0.05, 0.2, 0.3, -0.1].to_vec();
+    let filter = Filter::new(values, [2, 4, 1]).map_err(|error| error.to_string())?;
+    let what = Convolution::new(dims, filter).with_boundary(Boundary::Mirror).with_sweeps(700);
+    let input: Vec<f64> = (0..dims.iter().product()).map(|i: usize| (i * 29 % 101) as f64).collect();
+    (0..2).try_for_each(|_| check_convolution(engine, &what, &input))
 }
 
 /// Convolutions over a volume, so many that the engine tries walks, and then takes the quickest.
@@ -391,6 +398,45 @@ fn calls(engine: &AnyEngine) -> Outcome {
     in_class::<f32>(engine, Boundary::Constant(0.25))
 }
 
+/// Sweeps of one filter over images and volumes by random walks, between all ends: of filters that the archive has kernels of
+/// several sweeps for on some chips, and of others.
+fn sweeps(engine: &AnyEngine) -> Outcome {
+    fn in_class<T: Number>(engine: &AnyEngine, dice: &mut Dice, ends: [Ends<T>; 3]) -> Outcome
+    where
+        AnyEngine: Compute<T>,
+    {
+        let dims = *dice.pick(&DIMS[3..]);
+        let depth = if dims[2] > 1 { *dice.pick(&[1, 2, 3]) } else { 1 };
+        let size = [1 + dice.of(4), 2 + dice.of(3), depth];
+        let values = entries(dice, size.iter().product(), T::SINGLE).into_iter().map(T::from_f64).collect();
+        let filter = Filter::new(values, size).map_err(|error| error.to_string())?;
+        let sweeps = *dice.pick(&[1, 2, 3, 8, 11, 21]);
+        let what = Convolution::new(dims, filter).with_boundary(Sides::from(ends)).with_sweeps(sweeps);
+        let lines = if dims[2] > 1 { *dice.pick(&[1, 2]) } else { 1 };
+        let gait = Gait::of(1 + dice.of(4), *dice.pick(&[1, 2, 4]), lines);
+        let gait = Gait { columns: *dice.pick(&[0, 3, 16]), ..gait };
+        let input: Vec<T> =
+            (0..dims.iter().product()).map(|i: usize| T::from_f64((i * 29 % 101) as f64 / 7.0)).collect();
+        let check = |engine: &AnyEngine| ends::each(|| check_convolution(engine, &what, &input));
+        walking(engine, gait, check)?.map_err(|error| format!("{gait:?}: {error}"))
+    }
+    let count = selection::of_cases(if is_slow(engine) { 40 } else { 200 });
+    let launched = kernels_of(|| {
+        (0..count as u64).try_for_each(|seed| {
+            let mut dice = Dice::new(seed);
+            let ends = [0; 3].map(|_| if dice.of(3) == 0 { Boundary::Circular.into() } else { open_ends(&mut dice) });
+            in_class::<f64>(engine, &mut dice, ends)?;
+            in_class::<f32>(engine, &mut dice, ends.map(narrow))
+        })
+    })?;
+    let walked = launched.clone().map(|all| all.iter().filter(|kernel| kernel.ends_with("/step")).count());
+    let all = launched.unwrap_or_default();
+    match walked.filter(|&walked| engine.name() == "cuda" && walked < count as usize) {
+        Some(walked) => Err(format!("{walked} launches in {count} cases were walks: {all:?}")),
+        None => Ok(()),
+    }
+}
+
 /// The context that is current on this thread; none with an engine that has none.
 fn current_context(engine: &AnyEngine) -> Result<Option<sys::CUcontext>, String> {
     if engine.name() != "cuda" {
@@ -408,7 +454,7 @@ fn in_batches(engine: &AnyEngine) -> Outcome {
                 .into_iter()
                 .enumerate()
         {
-            let run = Run { steps, before: 0, total: steps, every, check, values: None, gait: None };
+            let run = Run { steps, before: 0, total: steps, every, check, values: None };
             let made = || {
                 let (mut program, mut outputs) = numbers_of(Reduction::Sum, dims, (single, true));
                 let plain = Expansion::new([&[1], &[1]]).expect("they are alike");
@@ -434,13 +480,14 @@ fn in_batches(engine: &AnyEngine) -> Outcome {
     // Walks are replayed, too.
     let dims = [50, 23, 1];
     for (levels, steps, every) in [(2, 400, 0), (3, 1000, 350), (2, 90, 0), (1, 200, 0)] {
-        let gait = Some(Gait { columns: 4, ..Gait::of(levels, 2, 1) });
-        let run = Run { steps, before: 0, total: steps, every, check: 2000, values: None, gait };
+        let gait = Gait { columns: 4, ..Gait::of(levels, 2, 1) };
+        let run = Run { steps, before: 0, total: steps, every, check: 2000, values: None };
         let made = || {
             let (program, outputs) = heat(dims, 1e300, false);
             (program, outputs, vec![(false, dims.iter().product())])
         };
-        let (found, right) = (came(engine, made(), &run)?, came(&Reference, made(), &run)?);
+        let found = walking(engine, gait, |engine| came(engine, made(), &run))??;
+        let right = came(&Reference, made(), &run)?;
         if (&found.0, &found.1, found.2) != (&right.0, &right.1, right.2) {
             return Err(format!("{steps} steps by {levels}: other bits, of {} replayed", found.5));
         }
