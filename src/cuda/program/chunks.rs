@@ -27,6 +27,11 @@ const OWN: usize = CHUNK / (WARPS * LANES);
 /// The results of chunks that a lane loads at once.
 const ABREAST: usize = 8;
 
+/// The blocks of a multiprocessor that its registers suffice for, where parts and entries are few, and else: many warps wait
+/// for memory side by side, as long as nothing has to be spilled for it.
+const BLOCKS: [usize; 2] = [3, 2];
+const FEW: usize = 16;
+
 /// Indices have more than 32 bits where there are more elements.
 const MOST_SHORT: usize = u32::MAX as usize - CHUNK;
 
@@ -100,10 +105,9 @@ impl Emitter<'_> {
     /// The indices of an element of the chunk.
     fn indices(&mut self, chunk: &Chunk, at: &str) -> Vec<Register> {
         let (kind, rank) = (chunk.kind, chunk.first.len());
-        let [add, div, mul, sub] = ["add", "div", "mul.lo", "sub"].map(|name| match kind {
-            Kind::Word => format!("{name}.u32"),
-            _ => format!("{name}.u64"),
-        });
+        let class = if kind == Kind::Word { "u32" } else { "u64" };
+        let [add, div, mul, sub, select] =
+            ["add", "div", "mul.lo", "sub", "selp"].map(|name| format!("{name}.{class}"));
         let is_short = kind == Kind::Word;
         let mut beyond = if is_short { Register::of(at) } else { self.code.of(Kind::Long, "cvt.u64.u32", &[at]) };
         let mut indices = Vec::with_capacity(rank);
@@ -112,9 +116,17 @@ impl Emitter<'_> {
             if d + 1 < rank {
                 let extent = self.extent(d);
                 let extent = if is_short { self.code.of(kind, "cvt.u32.u64", &[&extent]) } else { extent };
-                beyond = self.code.of(kind, &div, &[&index, &extent]);
-                let whole = self.code.of(kind, &mul, &[&beyond, &extent]);
-                index = self.code.of(kind, &sub, &[&index, &whole]);
+                if self.kernel.domain[0] >= CHUNK {
+                    // A chunk goes on in one more line at the most.
+                    let is_next = self.code.of(Kind::Predicate, &format!("setp.ge.{class}"), &[&index, &extent]);
+                    let less = self.code.of(kind, &sub, &[&index, &extent]);
+                    index = self.code.of(kind, &select, &[&less, &index, &is_next]);
+                    beyond = self.code.of(kind, &select, &["1", "0", &is_next]);
+                } else {
+                    beyond = self.code.of(kind, &div, &[&index, &extent]);
+                    let whole = self.code.of(kind, &mul, &[&beyond, &extent]);
+                    index = self.code.of(kind, &sub, &[&index, &whole]);
+                }
             }
             indices.push(if is_short { self.code.of(Kind::Long, "cvt.u64.u32", &[&index]) } else { index });
         }
@@ -440,8 +452,10 @@ pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
         scratch += 8 * results + (4 * counters).next_multiple_of(8);
     }
     emitter.code.place(&end);
+    let entries: usize = kernel.filters().map(|axes| axes.iter().map(|axis| axis.extent).product::<usize>()).sum();
     let argument = emitter.argument.bytes;
-    let text = emitter.code.module(NAME, argument.len(), threads, 1);
+    let text =
+        emitter.code.module(NAME, argument.len(), threads, BLOCKS[usize::from(entries + kernel.parts.len() > FEW)]);
     Written { text, argument, blocks, threads: [warps * LANES, 1], scratch }
 }
 
