@@ -137,7 +137,7 @@ const CUDA_TABLE: [CudaCase; 34] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 16] = [
+const FAULT_TABLE: [FaultCase; 17] = [
     ("progress_counts_once", faults::progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", faults::taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", between_calls::a_warm_chain_asks_for_nothing),
@@ -154,6 +154,7 @@ const FAULT_TABLE: [FaultCase; 16] = [
     ("a_broken_context_is_opened_anew", faults::a_broken_context_is_opened_anew),
     ("a_broken_context_takes_its_arrays_along", faults::a_broken_context_takes_its_arrays_along),
     ("calls_learn_the_pace_from_each_other", between_calls::calls_learn_the_pace_from_each_other),
+    ("walks_on_every_chip", walks::on_every_chip),
 ];
 
 /// What a child does, by its name.
@@ -176,6 +177,11 @@ pub fn in_child(what: &str) -> Outcome {
             for (name, side) in [("small", 12), ("larger", 150)] {
                 println!("{name}: {:?}", small_images::in_few_launches(&open_cuda()?, stand_in, side)?);
             }
+            cuda::release();
+            Ok(())
+        }
+        "walks" => {
+            walks::of_a_chip(&open_cuda()?)?;
             cuda::release();
             Ok(())
         }

@@ -20,11 +20,11 @@
 //
 // Environment: CUDA_STAND_IN_DEVICES (1, at most 8), CUDA_STAND_IN_PEERS (1; 0 where no device reaches another's
 // memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
-// CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has them), CUDA_STAND_IN_SPEED (1; how
-// many times as fast the device's events say it is: with a large number what a call puts into one launch does not depend
-// on this machine), CUDA_STAND_IN_KERNELS (a file that gets the module and kernel of each launch), CUDA_STAND_IN_TRACE (if
-// set, they go to standard error), CUDA_STAND_IN_PTX (a folder that gets each text made at run time), CUDA_VISIBLE_DEVICES
-// (empty or -1 for none).
+// CUDA_STAND_IN_MULTIPROCESSORS (4), CUDA_STAND_IN_VERSION (12090), CUDA_STAND_IN_FAIL (N:STATUS:MODE, as stand_in_fail has
+// them), CUDA_STAND_IN_SPEED (1; how many times as fast the device's events say it is: with a large number what a call puts
+// into one launch does not depend on this machine), CUDA_STAND_IN_KERNELS (a file that gets the module and kernel of each
+// launch), CUDA_STAND_IN_TRACE (if set, they go to standard error), CUDA_STAND_IN_PTX (a folder that gets each text made at
+// run time), CUDA_VISIBLE_DEVICES (empty or -1 for none).
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -152,6 +152,7 @@ struct Settings {
     uint64_t memory = strtoull(environment("CUDA_STAND_IN_MEMORY", "1073741824"), nullptr, 10);
     uint64_t seed = strtoull(environment("CUDA_STAND_IN_SEED", "1"), nullptr, 10);
     int version = atoi(environment("CUDA_STAND_IN_VERSION", "12090"));
+    int multiprocessors = atoi(environment("CUDA_STAND_IN_MULTIPROCESSORS", "4"));
     bool peers = atoi(environment("CUDA_STAND_IN_PEERS", "1")) != 0;
     bool ipc = atoi(environment("CUDA_STAND_IN_IPC", "1")) != 0;  // whether memory of other processes can be reached
     bool trace = *environment("CUDA_STAND_IN_TRACE", "") != 0;
@@ -1514,17 +1515,17 @@ EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, int device) {
     Call call("cuDeviceGetAttribute");
     if (CUresult status = check_device(call, device)) return status;
     switch (attribute) {
-        case 1: *value = 1024; break;               // MAX_THREADS_PER_BLOCK
-        case 8: *value = 48 << 10; break;           // MAX_SHARED_MEMORY_PER_BLOCK
-        case 9: *value = 64 << 10; break;           // TOTAL_CONSTANT_MEMORY
-        case 10: *value = 32; break;                // WARP_SIZE
-        case 13: *value = 1000000; break;           // CLOCK_RATE, kHz
-        case 16: *value = 4; break;                 // MULTIPROCESSOR_COUNT
-        case 38: *value = 4 << 20; break;           // L2_CACHE_SIZE
-        case 41: *value = 1; break;                 // UNIFIED_ADDRESSING
-        case 75: *value = settings().major; break;  // COMPUTE_CAPABILITY_MAJOR
-        case 76: *value = settings().minor; break;  // COMPUTE_CAPABILITY_MINOR
-        case 115: *value = 0; break;                // MEMORY_POOLS_SUPPORTED
+        case 1: *value = 1024; break;                         // MAX_THREADS_PER_BLOCK
+        case 8: *value = 48 << 10; break;                     // MAX_SHARED_MEMORY_PER_BLOCK
+        case 9: *value = 64 << 10; break;                     // TOTAL_CONSTANT_MEMORY
+        case 10: *value = 32; break;                          // WARP_SIZE
+        case 13: *value = 1000000; break;                     // CLOCK_RATE, kHz
+        case 16: *value = settings().multiprocessors; break;  // MULTIPROCESSOR_COUNT
+        case 38: *value = 4 << 20; break;                     // L2_CACHE_SIZE
+        case 41: *value = 1; break;                           // UNIFIED_ADDRESSING
+        case 75: *value = settings().major; break;            // COMPUTE_CAPABILITY_MAJOR
+        case 76: *value = settings().minor; break;            // COMPUTE_CAPABILITY_MINOR
+        case 115: *value = 0; break;                          // MEMORY_POOLS_SUPPORTED
         default:
             return check("cuDeviceGetAttribute", INVALID_VALUE,
                          "the stand-in has no attribute " + std::to_string(attribute));

@@ -1,8 +1,10 @@
 //! Several steps a launch: random recurrences with any number of them, against the reference that takes one after the other.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
+use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, Compute, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction,
@@ -14,7 +16,7 @@ use stencil_mex::watch::Watch;
 use super::checks::{Case, Outcome, check_convolution, is_slow, kernels_of, walking};
 use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, numbers_of, of_class, open_ends, run};
 use crate::common::ends::{self, AnyEngine};
-use crate::common::selection;
+use crate::common::{self, StandIn, selection};
 
 pub const TABLE: [Case; 6] = [
     ("random_walks", random_walks),
@@ -233,9 +235,14 @@ fn random(seed: u64, dims: [usize; 3], (operations, records): (usize, usize)) ->
 }
 
 fn random_walks(engine: &AnyEngine) -> Outcome {
-    let count = u64::from(selection::of_cases(if is_slow(engine) { 900 } else { 3000 }));
+    walks_of(engine, 0..u64::from(selection::of_cases(if is_slow(engine) { 900 } else { 3000 })))
+}
+
+/// The random walks of these seeds.
+fn walks_of(engine: &AnyEngine, seeds: Range<u64>) -> Outcome {
+    let count = seeds.end - seeds.start;
     let [mut walked, mut kept] = [0; 2];
-    for seed in 0..count {
+    for seed in seeds {
         let mut dice = Dice::new(seed + 77);
         let dims = *dice.pick(&DIMS);
         let operations = if dice.of(3) == 0 { 0 } else { 1 + dice.of(9) };
@@ -435,6 +442,39 @@ fn sweeps(engine: &AnyEngine) -> Outcome {
         Some(walked) => Err(format!("{walked} launches in {count} cases were walks: {all:?}")),
         None => Ok(()),
     }
+}
+
+/// The chips that there are, with the multiprocessors of one of each kind.
+const CHIPS: [(&str, &str); 9] = [
+    ("6.0", "56"),
+    ("7.0", "80"),
+    ("7.5", "40"),
+    ("8.0", "108"),
+    ("8.6", "84"),
+    ("8.9", "142"),
+    ("9.0", "78"),
+    ("10.0", "148"),
+    ("12.0", "170"),
+];
+
+/// Walks by every kind of chip: steps, sweeps of one filter, and those that are chosen.
+pub fn on_every_chip(_: Cuda, _: StandIn) -> Outcome {
+    CHIPS.into_iter().try_for_each(|(capability, multiprocessors)| {
+        let settings = [
+            ("CUDA_STAND_IN_CAPABILITY", capability),
+            ("CUDA_STAND_IN_MULTIPROCESSORS", multiprocessors),
+            ("STENCIL_TESTS", "selection"),
+        ];
+        let ended = common::child("walks", &settings)?;
+        if ended.status.success() { Ok(()) } else { Err(format!("{capability}: {:?}: {}", ended.status, ended.output)) }
+    })
+}
+
+/// The cases of a child.
+pub fn of_a_chip(engine: &AnyEngine) -> Outcome {
+    walks_of(engine, 5000..5030)?;
+    sweeps(engine)?;
+    by_choice(engine)
 }
 
 /// The context that is current on this thread; none with an engine that has none.
