@@ -48,7 +48,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 29] = [
+const SCENARIOS: [Scenario; 30] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -69,6 +69,7 @@ const SCENARIOS: [Scenario; 29] = [
     Scenario { name: "levels_at_once", prepare: warm_levels, run: levels_at_once, next: levels_at_once },
     Scenario { name: "first_steps", prepare: nothing, run: steps_of_a_program, next: steps_of_a_program },
     Scenario { name: "steps_at_once", prepare: nothing, run: steps_at_once, next: steps_at_once },
+    Scenario { name: "sweeps_at_once", prepare: nothing, run: sweeps_at_once, next: sweeps_at_once },
     Scenario { name: "steps", prepare: warm_steps, run: steps_of_a_program, next: steps_of_a_program },
     Scenario { name: "batches", prepare: warm_batches, run: batches_of_steps, next: batches_of_steps },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
@@ -289,6 +290,12 @@ fn filtering(size: [usize; 3]) -> (Program, Value) {
     let operation = Operation::Filter(Filtering::Convolution(filter), state);
     let filtered = program.append(Node { operation, single: false, len });
     (program, filtered)
+}
+
+/// Several sweeps a launch, of a filter that the archive sweeps one by one, and those that are left.
+fn sweeps_at_once() -> Result<(), Error> {
+    let walk = Gait { columns: 7, ..Gait::of(3, 2, 1) };
+    convolution_on(&Cuda::open(None)?.with_walk(walk), [40, 20, 1], [2, 3, 1], Boundary::Mirror, 8)
 }
 
 /// Several steps a launch, and those that are left one by one.
