@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 
 use cudarc::driver::sys;
 
-use super::module::{Function, LoadedModule};
+use super::loaded::{Function, LoadedModule};
 use crate::cuda::driver::context::Context;
 use crate::cuda::driver::error::failed;
 use crate::stencil::Error;

@@ -5,6 +5,7 @@ mod buffers;
 pub(crate) mod clock;
 pub(crate) mod device;
 pub(crate) mod generated;
+mod loaded;
 pub(crate) mod module;
 pub(crate) mod pace;
 pub(crate) mod queue;

@@ -1,7 +1,7 @@
 //! The kernels: PTX inside the library, loaded a module at a time, and launched.
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,77 +11,14 @@ use cudarc::driver::{result, sys};
 
 use super::archive;
 use super::generated::Generated;
+use super::loaded::LoadedModule;
+pub(crate) use super::loaded::{Function, counter};
 use super::pace::SharedPace;
 use super::queue::Queue;
-use crate::cuda::driver::context::{Context, DriverHandle, is_recording};
+use crate::cuda::driver::context::is_recording;
 use crate::cuda::driver::error::failed;
 use crate::cuda::driver::{Driver, Properties};
 use crate::stencil::Error;
-
-/// A module in a context, until nobody needs it any more.
-#[derive(Debug)]
-pub(super) struct LoadedModule {
-    handle: DriverHandle<sys::CUmod_st>,
-    context: Arc<Context>,
-}
-
-impl LoadedModule {
-    /// Loads a binary, or PTX that ends in NUL: the driver compiles that for its chip and keeps it for the next process.
-    pub(super) fn new(context: &Arc<Context>, image: &[u8]) -> Result<Arc<LoadedModule>, Error> {
-        context.bind()?;
-        // SAFETY: the driver reads either as far as it goes.
-        let handle = unsafe { result::module::load_data(image.as_ptr().cast::<c_void>()) }
-            .map_err(failed("cuModuleLoadData"))?;
-        Ok(Arc::new(LoadedModule { handle: DriverHandle(handle), context: context.clone() }))
-    }
-}
-
-impl Drop for LoadedModule {
-    fn drop(&mut self) {
-        // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that
-        // went wrong, it was told.
-        if let Some(_host) = self.context.enter_to_free() {
-            let _ = result::ctx::synchronize();
-            // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch
-            // one held this.
-            let _ = unsafe { result::module::unload(self.handle.0) };
-        }
-    }
-}
-
-/// A kernel. Its module stays loaded as long as this is there.
-#[derive(Debug, Clone)]
-pub(crate) struct Function(Arc<LoadedFunction>);
-
-#[derive(Debug)]
-struct LoadedFunction {
-    handle: DriverHandle<sys::CUfunc_st>,
-    _module: Arc<LoadedModule>,
-}
-
-impl Function {
-    /// The kernel of this name in a module.
-    pub(super) fn new(module: &Arc<LoadedModule>, name: CString) -> Result<Function, Error> {
-        // SAFETY: the module is loaded.
-        let handle =
-            unsafe { result::module::get_function(module.handle.0, name) }.map_err(failed("cuModuleGetFunction"))?;
-        Ok(Function(Arc::new(LoadedFunction { handle: DriverHandle(handle), _module: module.clone() })))
-    }
-
-    /// The driver's name for it, good while `self` is there.
-    pub(crate) fn handle(&self) -> sys::CUfunction {
-        self.0.handle.0
-    }
-
-    /// Lets its launches ask for `bytes` bytes of shared memory, more than every chip has: see [`Shape::prepared`].
-    pub(crate) fn allow_shared(&self, bytes: usize) -> Result<(), Error> {
-        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-        let value = counter(bytes, "bytes of shared memory")?;
-        // SAFETY: its module is loaded.
-        unsafe { result::function::set_function_attribute(self.handle(), attribute, value) }
-            .map_err(failed("cuFuncSetAttribute"))
-    }
-}
 
 /// The modules of a device, each loaded when it is first asked for.
 ///
@@ -395,14 +332,6 @@ impl Shape {
     pub(crate) fn threads(&self) -> usize {
         (self.block[0] * self.block[1]) as usize
     }
-}
-
-/// A number as the kernels count it, in an integer of their own.
-///
-/// # Errors
-/// [`Error::Internal`] where it is too large for that; `what` says what is counted.
-pub(crate) fn counter<T: TryFrom<usize>>(number: usize, what: &str) -> Result<T, Error> {
-    T::try_from(number).map_err(|_| Error::Internal(format!("{number} {what}: more than a kernel can count")))
 }
 
 /// Puts a kernel on the stream, which takes `argument` and nothing else. The argument is copied now, also where the
