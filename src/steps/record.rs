@@ -378,7 +378,10 @@ where
             Source::Array(array) => array,
             Source::Host(samples) => {
                 let mut array = Compute::<T>::array(self, samples.len())?;
-                Compute::copy(self, Source::Host(samples), Target::Array(&mut array), watch)?;
+                match samples {
+                    [number] => Arithmetic::fill(self, *number, &mut array, watch)?,
+                    _ => Compute::copy(self, Source::Host(samples), Target::Array(&mut array), watch)?,
+                }
                 own = array;
                 &own
             }

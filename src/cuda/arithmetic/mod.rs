@@ -205,22 +205,26 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 return Ok(());
             }
             let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "a reduction", watch)?;
-            let results = output.map_or_else(|| work.room_for::<T>(inner * outer), Ok)?;
             let [more, less] = scratch_of(size);
             let scratch = [more, less].map(|elements| if elements > 0 { work.room_for::<T>(elements) } else { Ok(0) });
             let [more, less] = scratch;
+            let scratch = [more?, less?];
             // SAFETY: the arrays have as many elements, and the call has them and the scratch until the work has been
             // waited for.
-            unsafe {
-                let stream = work.stream().handle();
-                if first.is_empty() {
-                    work.kernels.fill(stream, op.start(), results, inner * outer)?;
-                } else {
-                    work.kernels.reduce(stream, op, from, size, [more?, less?], results)?;
+            let put = |kernels: &mut ArithmeticKernels<T>, stream, results| unsafe {
+                match first.is_empty() {
+                    true => kernels.fill(stream, op.start(), results, inner * outer),
+                    false => kernels.reduce(stream, op, from, size, scratch, results),
                 }
-                if let Target::Host(output) = &mut to {
-                    work.fetch(results, output)?;
+            };
+            match (&mut to, output) {
+                // SAFETY: they write as many.
+                (Target::Host(results), _) => unsafe { work.land(results, put) }?,
+                (_, Some(results)) => {
+                    let stream = work.stream().handle();
+                    put(&mut work.kernels, stream, results)?;
                 }
+                _ => return Err(Error::Internal("A reduction to no address.".into())),
             }
             work.end(from.len() * first.len(), 0)
         })
@@ -358,6 +362,12 @@ impl<T: Element> Arithmetic<T> for Cuda {
             }
             let count = from.len();
             let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "writing by index", watch)?;
+            if let (Source::Host(&[number]), Places::Section(section)) = (from, places) {
+                let to = at::<T>(output, section.start);
+                // SAFETY: that is one element of the array; whatever else uses it is on this stream, too.
+                unsafe { work.kernels.fill(work.stream().handle(), number, to, 1) }?;
+                return work.end(count, count);
+            }
             let input = match from {
                 Source::Host(samples) => work.send(samples)?,
                 Source::Array(_) => input.unwrap_or(0),

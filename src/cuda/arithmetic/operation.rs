@@ -11,12 +11,12 @@ use crate::cuda::kernels::Family;
 use crate::cuda::routes::array::DeviceArray;
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::module::Modules;
-use crate::cuda::runtime::queue::{Beginning, CallBuffers, Load, Queue};
+use crate::cuda::runtime::queue::{Beginning, CallBuffers, LANDING_BYTES, Load, Queue};
 use crate::stencil::{Array, Error};
 use crate::watch::Watch;
 
-/// Up to this many bytes come back by a copy on the stream itself, without staging.
-const SMALL_BYTES: usize = 64 << 10;
+/// Kernels write up to this many bytes of results to the host's memory themselves.
+const FEW_BYTES: usize = 4 << 10;
 
 /// The work of one call, and the buffers that it uses.
 pub(super) struct Operation<'d, K> {
@@ -98,13 +98,35 @@ impl<'d, K: Family> Operation<'d, K> {
         from: sys::CUdeviceptr,
         output: &mut [N],
     ) -> Result<(), Error> {
-        if size_of_val(output) > SMALL_BYTES {
+        if size_of_val(output) > LANDING_BYTES {
             self.queue.wait()?;
             // SAFETY: there is as much, and what wrote it is over.
             return unsafe { self.device.slots.download(&self.device.context, from, None, output, self.watch) };
         }
         // SAFETY: there is as much; all that writes it is on the queue.
         unsafe { self.queue.fetch(from, bytemuck::cast_slice_mut(output)) }
+    }
+
+    /// Has `put` put the kernels on the stream that write the results to an address: of the host's own memory, where they are
+    /// few.
+    ///
+    /// # Safety
+    /// They write no more than these results.
+    pub(super) unsafe fn land<N: Pod + Send + Sync>(
+        &mut self,
+        output: &mut [N],
+        put: impl FnOnce(&mut K, sys::CUstream, sys::CUdeviceptr) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if size_of_val(output) <= FEW_BYTES {
+            let kernels = &mut self.kernels;
+            let output = bytemuck::cast_slice_mut(output);
+            return self.queue.land(output, |landing, stream| put(kernels, stream, landing.address()));
+        }
+        let results = self.room_for::<N>(output.len())?;
+        let stream = self.queue.stream().handle();
+        put(&mut self.kernels, stream, results)?;
+        // SAFETY: there are as many; what writes them is on the stream.
+        unsafe { self.fetch(results, output) }
     }
 
     /// Copies so many numbers on the device.

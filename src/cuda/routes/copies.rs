@@ -3,13 +3,12 @@
 use super::array::{DeviceArray, address, borrows, over_before_return};
 use crate::cuda::element::Element;
 use crate::cuda::runtime::device::Device;
-use crate::cuda::runtime::queue::Load;
+use crate::cuda::runtime::queue::{LANDING_BYTES, Load};
 use crate::host;
 use crate::stencil::{Array, Error, Real, Source, Target};
 use crate::watch::Watch;
 
-/// Up to this many bytes go to the device and come back on the queue itself, without staging. Nobody waits for those that
-/// go.
+/// Up to this many bytes go to the device on the queue itself, without staging. Nobody waits for them.
 const SMALL_BYTES: usize = 64 << 10;
 
 /// Copies an array.
@@ -51,7 +50,7 @@ pub(super) fn copy_all<T: Element>(
             // SAFETY: the array has room for as many, and nothing that uses it is under way after that wait.
             unsafe { device.slots.upload(&context, input, to, watch) }
         }
-        (Source::Array(array), Target::Host(output)) if size_of_val(&output[..]) <= SMALL_BYTES => {
+        (Source::Array(array), Target::Host(output)) if size_of_val(&output[..]) <= LANDING_BYTES => {
             let from = address(array, &context)?;
             // SAFETY: the array has as many elements, and whoever writes them does so on the queue.
             unsafe { device.queue.fetch(from, bytemuck::cast_slice_mut(output)) }

@@ -27,7 +27,7 @@ use super::buffers::Pool;
 use super::pace::{GROWTH, SharedPace};
 use crate::cuda::driver::context::{Context, Event, Stream};
 use crate::cuda::driver::error::failed;
-use crate::cuda::driver::memory::{DeviceBuffer, Idle};
+use crate::cuda::driver::memory::{DeviceBuffer, Idle, PinnedBuffer};
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
@@ -63,7 +63,12 @@ pub(crate) struct Queue {
     /// How often a wait has failed: what was believed to be done before is not known to be.
     failures: AtomicU64,
     state: Mutex<State>,
+    /// Small results land here on their way to the host: the driver takes longer to write to pages that may be moved.
+    landing: Mutex<Option<PinnedBuffer>>,
 }
+
+/// The most bytes that land at once.
+pub(crate) const LANDING_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 struct State {
@@ -132,6 +137,7 @@ impl Queue {
             waited: AtomicU64::new(0),
             failures: AtomicU64::new(0),
             state: Mutex::new(State { pool: Pool { limit, ..Pool::default() }, ..State::default() }),
+            landing: Mutex::default(),
         });
         held.insert(context.ordinal(), Arc::downgrade(&queue));
         Ok(queue)
@@ -261,17 +267,37 @@ impl Queue {
         sent.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
-    /// Copies what lies at the address `from` to the host, where it is when this returns. For a few bytes: no staging.
+    /// Copies what lies at the address `from` to the host, where it is when this returns: [`LANDING_BYTES`] at the most.
     ///
     /// # Safety
     /// There is as much, and what writes it is on this stream.
     pub(crate) unsafe fn fetch(&self, from: sys::CUdeviceptr, output: &mut [u8]) -> Result<(), Error> {
-        // Whatever happens, the copy is over ahead of the output.
+        let bytes = output.len();
+        self.land(output, |landing, stream| {
+            // SAFETY: as the caller says; it is waited for.
+            unsafe { result::memcpy_dtoh_async(landing.as_mut_slice::<u8>(bytes), from, stream) }
+                .map_err(failed("cuMemcpyDtoHAsync"))
+        })
+    }
+
+    /// Has `put` put what writes `output` on the stream, and waits for it. It is written to a buffer that the device reaches:
+    /// [`LANDING_BYTES`] at the most.
+    pub(crate) fn land(
+        &self,
+        output: &mut [u8],
+        put: impl FnOnce(&mut PinnedBuffer, sys::CUstream) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut landing = lock(&self.landing);
+        let landing = match &mut *landing {
+            Some(landing) => landing,
+            none => none.insert(PinnedBuffer::new(self.context(), LANDING_BYTES)?),
+        };
+        // Whatever happens, nothing is written behind this.
         let idle = Idle::new(self.stream());
-        // SAFETY: as the caller says; it is waited for.
-        unsafe { result::memcpy_dtoh_async(output, from, idle.stream().handle()) }
-            .map_err(failed("cuMemcpyDtoHAsync"))?;
-        self.wait().map(|()| idle.waited_for())
+        put(landing, idle.stream().handle())?;
+        self.wait().map(|()| idle.waited_for())?;
+        output.copy_from_slice(landing.as_mut_slice(output.len()));
+        Ok(())
     }
 
     /// Puts a copy of `bytes` bytes from one address on the device to another on the stream.
@@ -372,6 +398,7 @@ impl Queue {
         let mut state = lock(&self.state);
         state.pool.peak = state.pool.live;
         let buffers = std::mem::take(&mut state.pool.free);
+        drop(lock(&self.landing).take());
         let any = !buffers.is_empty();
         self.drop_all(&mut state, buffers);
         any

@@ -183,6 +183,7 @@ fn write<T: Number>(
     match values {
         _ if wanted == 0 => Ok(watch.check()?),
         OnEngine::Number(value) if is_everything(places, output.len()) => arithmetic.fill(*value, output, watch),
+        OnEngine::Number(value) if wanted == 1 => arithmetic.put(Source::Host(&[*value]), places, output, watch),
         OnEngine::Number(value) => {
             let many = filled(engine, wanted, *value, watch)?;
             arithmetic.put(Source::Array(&many), places, output, watch)
