@@ -232,7 +232,7 @@ impl<C: Attempts + Engine> Steps<C> {
     /// The steps of a recurrence, where warps can walk it.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The driver's.
     pub(in crate::cuda) fn new(
         engine: C,
         ordinal: usize,
