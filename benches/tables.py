@@ -4,7 +4,7 @@
 tables.py measure   runs the benchmarks, ours and the peers' in turn, and writes a CSV file for each part
 tables.py write     makes the tables of BENCHMARKS.md from the files in docs/measurements
 
-A part is calls, passes, large, shapes, sweeps, arrays, solver, levels or study. What a machine lacks (a GPU, a peer) is said
+A part is calls, passes, large, shapes, sweeps, steps, arrays, solver, levels or study. What a machine lacks (a GPU, a peer) is said
 in the log and left out. Only Python's standard library is needed here; the peers are taken from the Python that --python names.
 CONTRIBUTING.md has the commands for a machine with a GPU and neither Rust nor Octave.
 """
@@ -168,6 +168,7 @@ SHAPES = ("engine", "class", "filter", "size", "sweeps", "us", "times")
 SWEEPS = ("name", "place", "class", "filter", "boundary", "size", "sweeps", "rate")
 ARRAYS = ("chain", "name", "what", "n", "ms")
 SOLVER = ("solver", "what", "n", "us", "bytes", "share")
+STEPS = ("steps", "name", "what", "n", "us")
 LEVELS = ("levels", "taps", "length", "lines", "us", "rate", "stepwise")
 
 
@@ -190,6 +191,12 @@ def shapes(run):
 def sweeps(run):
     rows = fields(run.in_octave(f"sweeps ('{run.backend}', {truth(run.options.quick)})"), SWEEPS)
     run.write("sweeps", SWEEPS, rows + run.peers("sweeps", SWEEPS))
+
+
+def steps(run):
+    quick = ["--quick"] if run.options.quick else []
+    rows = fields(run.in_octave(f"steps ('{run.backend}', {truth(run.options.quick)})"), STEPS)
+    run.write("steps", STEPS, rows + fields(run.lines([run.options.python, str(HERE / "steps.py"), *quick]), STEPS))
 
 
 def arrays(run):
@@ -225,6 +232,7 @@ PARTS = {
     "shapes": shapes,
     "sweeps": sweeps,
     "levels": levels,
+    "steps": steps,
     "solver": solver,
     "study": study,
     "arrays": arrays,
@@ -533,6 +541,27 @@ def table_levels():
     return [*markdown(["", *[name(*size) for size in sizes]], rows), "", table.caption()]
 
 
+STEP_WORDS = {
+    "gray_scott": "Gray and Scott",
+    "wave": "wave with obstacles",
+    "life": "Game of Life",
+    "heat": "heat, 3\u00d73",
+    "flux": "heat through a material, four filters",
+    "gradients": "conjugate gradients",
+}
+
+
+def table_steps():
+    table = Table("steps")
+    sizes = sorted({int(row["n"]) for row in table.rows})
+    rows = []
+    for what, words in STEP_WORDS.items():
+        of = lambda name, n: short(table.find("us", name=name, what=what, n=n))
+        rows.append([words, *[f"{of('ours', n)} ({of('jax', n)})" for n in sizes]])
+    heading = ["us a step (JAX)", *[times(f"{n}x{n}") for n in sizes]]
+    return [*markdown(heading, rows), "", table.caption()]
+
+
 ARRAY_WORDS = {
     "chain_device": "ten filters of 11 taps",
     "chain_host_to_host": "the same, one transfer each way",
@@ -606,6 +635,7 @@ TABLES = {
     "sweeps-host": table_sweeps_host,
     "solver": table_solver,
     "levels": table_levels,
+    "steps": table_steps,
     "arrays": table_arrays,
     "pays": table_pays,
     "study": table_study,
