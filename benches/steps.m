@@ -9,7 +9,7 @@ function steps (backend, quick)
   if (nargin < 2), quick = false; end
   find_functions ();
   sizes = [64 256 1000 2048 8192];
-  least = 0.4;
+  least = 0.25;
   if (quick)
     sizes = 24;
     least = 0.001;

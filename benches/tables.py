@@ -291,8 +291,8 @@ FACTS = ("machine", "build", "peers", "date")
 
 @functools.cache
 def common_facts():
-    """What is the same of all parts."""
-    tables = [Table(part) for part in PARTS]
+    """What is the same of all parts that were measured."""
+    tables = [Table(part) for part in PARTS if (MEASUREMENTS / f"{part}.csv").exists()]
     of_all = {key: {table.facts.get(key) for table in tables} for key in FACTS}
     return {key: values.pop() for key, values in of_all.items() if len(values) == 1 and None not in values}
 
