@@ -32,16 +32,46 @@ const MOST: usize = 16;
 
 type SharedWalks = Arc<Mutex<Walks>>;
 
-/// A convolution that was computed on a device of this ordinal, and its walks, if they were looked for and there are any.
-struct Known {
+/// A convolution on a device, however often it sweeps; to the last bit: a -0 in it is no 0.
+#[derive(PartialEq)]
+struct Key {
     ordinal: usize,
     asked: Option<Gait>,
-    what: Box<dyn Any + Send>,
+    single: bool,
+    sizes: [[usize; 3]; 2],
+    entries: Vec<u64>,
+    boundary: String,
+}
+
+/// A convolution that was computed, and its walks, if they were looked for and there are any.
+struct Known {
+    key: Key,
     walks: Option<Option<SharedWalks>>,
 }
 
+/// The walks of a convolution of which there are that many sweeps now.
+fn known(key: Key, sweeps: usize, what: &dyn Fn() -> Option<Filtering>) -> Option<SharedWalks> {
+    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
+    let mut all = lock(&KNOWN);
+    let (mut known, again) = match all.iter().position(|known| known.key == key) {
+        Some(at) => (all.remove(at), true),
+        None => (Known { key, walks: None }, false),
+    };
+    if known.walks.is_none() && (again || sweeps >= MANY) {
+        let Key { ordinal, asked, single, sizes, .. } = &known.key;
+        let len = sizes[0].iter().product();
+        let walks = what().and_then(|what| Walks::new(*ordinal, recurrence(what, *single, len)?, *asked));
+        known.walks = Some(walks.map(|walks| Arc::new(Mutex::new(walks))));
+    }
+    let walks = known.walks.clone().flatten();
+    if all.len() == MOST {
+        all.remove(0);
+    }
+    all.push(known);
+    walks
+}
+
 /// A convolution, for any number of sweeps.
-#[derive(Debug, Clone)]
 pub(in crate::cuda) struct Walked<T> {
     archived: ConvolutionKernel<T>,
     what: Convolution<T>,
@@ -56,38 +86,32 @@ impl<T: Element> Walked<T> {
 
     /// The walks over an area.
     fn walks(&self, ordinal: usize, area: &Area<T>) -> Option<SharedWalks> {
-        static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
         let filter = self.what.filter();
         let is_large = area.sweeps > 1 || (filter.size()[2] > 1 && area.tile.samples() >= LARGE);
         if !area.is_whole() || !is_large || filter.values().len() > LIMITS.entries || self.asked == Some(Gait::NONE) {
             return None;
         }
-        let what = self.what.clone().with_size(area.tile.size()).with_boundary(area.sides).with_sweeps(1);
-        let mut all = lock(&KNOWN);
-        let is_it = |known: &Known| {
-            let is_same = |known: &Convolution<T>| is_same(known, &what);
-            (known.ordinal, known.asked) == (ordinal, self.asked) && known.what.downcast_ref().is_some_and(is_same)
+        let key = Key {
+            ordinal,
+            asked: self.asked,
+            single: T::NAME == f32::NAME,
+            sizes: [area.tile.size(), filter.size()],
+            entries: filter.values().iter().map(|entry| entry.to_f64().to_bits()).collect(),
+            boundary: format!("{:?}", area.sides),
         };
-        let (mut known, again) = match all.iter().position(is_it) {
-            Some(at) => (all.remove(at), true),
-            None => (Known { ordinal, asked: self.asked, what: Box::new(what.clone()), walks: None }, false),
+        let what = || {
+            let what = self.what.clone().with_size(area.tile.size()).with_boundary(area.sides).with_sweeps(1);
+            let what: &dyn Any = &what;
+            let double = what.downcast_ref().cloned().map(Filtering::Convolution);
+            double.or_else(|| what.downcast_ref().cloned().map(Filtering::SingleConvolution))
         };
-        if known.walks.is_none() && (again || area.sweeps >= MANY) {
-            let walks = recurrence(&what).and_then(|what| Walks::new(ordinal, what, self.asked));
-            known.walks = Some(walks.map(|walks| Arc::new(Mutex::new(walks))));
-        }
-        let walks = known.walks.clone().flatten();
-        if all.len() == MOST {
-            all.remove(0);
-        }
-        all.push(known);
-        walks
+        known(key, area.sweeps, &what)
     }
 }
 
 impl<T: Element> Kernel<T> for Walked<T> {
     fn another(&self) -> Box<dyn Kernel<T>> {
-        Box::new(self.clone())
+        Box::new(Walked::new(&self.what, self.asked))
     }
 
     fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T> {
@@ -207,30 +231,11 @@ impl<T: Element> Plan<T> for WalkedPlan<'_, T> {
     }
 }
 
-/// Returns true for the same convolution to the last bit, however often it sweeps: a -0 in it is no 0.
-fn is_same<T: Element>(one: &Convolution<T>, other: &Convolution<T>) -> bool {
-    let (filter, others) = (one.filter(), other.filter());
-    let bits = |value: &T| value.to_f64().to_bits();
-    (one.size(), filter.size()) == (other.size(), others.size())
-        && filter.values().iter().map(bits).eq(others.values().iter().map(bits))
-        && format!("{:?}", one.boundary()) == format!("{:?}", other.boundary())
-}
-
 /// A sweep as a step.
-fn recurrence<T: Element>(what: &Convolution<T>) -> Option<Recurrence> {
-    let what: &dyn Any = what;
-    let filtering = match what.downcast_ref() {
-        Some(double) => Filtering::Convolution(Convolution::clone(double)),
-        None => Filtering::SingleConvolution(Convolution::clone(what.downcast_ref()?)),
-    };
-    let (single, len) = match &filtering {
-        Filtering::Convolution(what) => (false, what.size().iter().product()),
-        Filtering::SingleConvolution(what) => (true, what.size().iter().product()),
-        _ => return None,
-    };
+fn recurrence(what: Filtering, single: bool, len: usize) -> Option<Recurrence> {
     let mut program = Program::new();
     let from = program.input(single, len);
-    let to = program.append(Node { operation: Operation::Filter(filtering, from), single, len });
+    let to = program.append(Node { operation: Operation::Filter(what, from), single, len });
     let (kernel, _) = program::Kernel::whole(&program, (&[to], &[]), LIMITS)?;
     Some(Recurrence { kernel, feeds: vec![Feed::Output(0)], numbers: 0, records: Vec::new() })
 }

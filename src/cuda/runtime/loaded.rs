@@ -64,7 +64,7 @@ impl Function {
         self.0.handle.0
     }
 
-    /// Lets its launches ask for `bytes` bytes of shared memory, more than every chip has: see [`Shape::prepared`].
+    /// Lets its launches ask for `bytes` bytes of shared memory, more than every chip has: see `Shape::prepared`.
     pub(crate) fn allow_shared(&self, bytes: usize) -> Result<(), Error> {
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let value = counter(bytes, "bytes of shared memory")?;
