@@ -211,7 +211,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             let scratch = [more?, less?];
             // SAFETY: the arrays have as many elements, and the call has them and the scratch until the work has been
             // waited for.
-            let put = |kernels: &mut ArithmeticKernels<T>, stream, results| unsafe {
+            let put = |kernels: &ArithmeticKernels<T>, stream, results| unsafe {
                 match first.is_empty() {
                     true => kernels.fill(stream, op.start(), results, inner * outer),
                     false => kernels.reduce(stream, op, from, size, scratch, results),
@@ -222,7 +222,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 (Target::Host(results), _) => unsafe { work.land(results, put) }?,
                 (_, Some(results)) => {
                     let stream = work.stream().handle();
-                    put(&mut work.kernels, stream, results)?;
+                    put(&work.kernels, stream, results)?;
                 }
                 _ => return Err(Error::Internal("A reduction to no address.".into())),
             }

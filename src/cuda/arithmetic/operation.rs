@@ -15,9 +15,6 @@ use crate::cuda::runtime::queue::{Beginning, CallBuffers, LANDING_BYTES, Load, Q
 use crate::stencil::{Array, Error};
 use crate::watch::Watch;
 
-/// Kernels write up to this many bytes of results to the host's memory themselves.
-const FEW_BYTES: usize = 4 << 10;
-
 /// The work of one call, and the buffers that it uses.
 pub(super) struct Operation<'d, K> {
     own: CallBuffers,
@@ -115,16 +112,16 @@ impl<'d, K: Family> Operation<'d, K> {
     pub(super) unsafe fn land<N: Pod + Send + Sync>(
         &mut self,
         output: &mut [N],
-        put: impl FnOnce(&mut K, sys::CUstream, sys::CUdeviceptr) -> Result<(), Error>,
+        put: impl FnOnce(&K, sys::CUstream, sys::CUdeviceptr) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if size_of_val(output) <= FEW_BYTES {
-            let kernels = &mut self.kernels;
+        if size_of_val(output) <= LANDING_BYTES {
+            let kernels = &self.kernels;
             let output = bytemuck::cast_slice_mut(output);
             return self.queue.land(output, |landing, stream| put(kernels, stream, landing.address()));
         }
         let results = self.room_for::<N>(output.len())?;
         let stream = self.queue.stream().handle();
-        put(&mut self.kernels, stream, results)?;
+        put(&self.kernels, stream, results)?;
         // SAFETY: there are as many; what writes them is on the stream.
         unsafe { self.fetch(results, output) }
     }

@@ -24,8 +24,8 @@ const GAITS_OF_VOLUMES: [[usize; 4]; 3] = [[1, 1, 4, 4], [1, 2, 2, 3], [1, 2, 4,
 const FEW: usize = 200;
 const FEW_ELEMENTS: usize = 1 << 27;
 
-/// Launches of each walk that are timed.
-const LAPS: usize = 3;
+/// Launches that are timed of each walk, and of a single step.
+pub(super) const LAPS: usize = 3;
 
 /// The most columns of a warp in volumes: its neighbours' lines are in the caches as long as it is not far ahead.
 const MOST_PAGES: usize = 64;
@@ -69,11 +69,11 @@ pub(super) trait Timing {
     /// The driver's.
     fn is_ready(&mut self, text: &str) -> Result<bool, Error>;
 
-    /// Milliseconds of a launch of so many blocks, the least of some.
+    /// Milliseconds of a launch of so many blocks, the least of [`LAPS`].
     ///
     /// # Errors
     /// The driver's.
-    fn time(&mut self, laps: usize, written: &mut walk::Written, blocks: usize) -> Result<f32, Error>;
+    fn time(&mut self, written: &mut walk::Written, blocks: usize) -> Result<f32, Error>;
 }
 
 /// The walks of a recurrence on a device.
@@ -124,13 +124,13 @@ impl Walks {
         FEW.min(FEW_ELEMENTS / self.what.kernel.len() + 2)
     }
 
-    /// Takes the milliseconds of a single step, the least of some, once walks are about to be tried.
-    pub(super) fn time_single(&self, least: &dyn Fn(usize) -> Result<f32, Error>) {
+    /// Takes the milliseconds of a single step, the least of [`LAPS`], once walks are about to be tried.
+    pub(super) fn time_single(&self, least: &dyn Fn() -> Result<f32, Error>) {
         let is_due = |trial: &Trial| trial.single.is_none() && !trial.is_over && trial.steps >= self.few();
         if self.asked.is_some() || !is_due(&lock(&self.trial)) {
             return;
         }
-        let took = least(LAPS).ok();
+        let took = least().ok();
         let mut trial = lock(&self.trial);
         // The next step tells what is wrong, if it cannot be taken either.
         (trial.single, trial.is_over) = (took, took.is_none());
@@ -182,7 +182,7 @@ impl Walks {
         let gait = self.with_columns(gait, warps);
         let Some(written) = self.kernel(gait) else { return Ok(()) };
         let blocks = written.set_length(gait.columns);
-        let took = timing.time(LAPS, written, blocks)? / gait.levels as f32;
+        let took = timing.time(written, blocks)? / gait.levels as f32;
         if trial.single.is_none_or(|single| took < single) {
             trial.quicker.push((gait, took));
         }
@@ -321,10 +321,10 @@ impl<C: Attempts> Timing for OnArrays<'_, C> {
         Ok(is_ready)
     }
 
-    fn time(&mut self, laps: usize, written: &mut walk::Written, blocks: usize) -> Result<f32, Error> {
+    fn time(&mut self, written: &mut walk::Written, blocks: usize) -> Result<f32, Error> {
         let written = RefCell::new(written);
         let work = || launch(self.engine, (*written.borrow_mut(), blocks), self.arrays, None, self.watch);
-        clock::with(self.ordinal, |clock| clock.least(laps, &work))
+        clock::with(self.ordinal, |clock| clock.least(LAPS, &work))
     }
 }
 
@@ -342,7 +342,7 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
         let ordinal = walks.ordinal;
         let one = RefCell::new(one);
         let once = || (one.borrow_mut())();
-        walks.time_single(&|laps| clock::with(ordinal, |clock| clock.least(laps, &once)));
+        walks.time_single(&|| clock::with(ordinal, |clock| clock.least(LAPS, &once)));
         let inputs: Vec<Placed> = inputs.iter().copied().map(Placed::from).collect();
         let outputs: Vec<Placed> = outputs.iter().map(Placed::from).collect();
         let Recurrence { feeds, numbers, .. } = &walks.what;

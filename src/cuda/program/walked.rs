@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use cudarc::driver::sys;
 
-use super::several::{Timing, Walks, lock};
+use super::several::{LAPS, Timing, Walks, lock};
 use super::{LIMITS, emit, walk};
 use crate::cuda::Element;
 use crate::cuda::cut::Cut;
@@ -140,7 +140,7 @@ impl<T: Element> Kernel<T> for Walked<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let archived = self.archived.plan(modules, area)?;
-        // A kernel of several sweeps was made where it is quicker than any walk.
+        // Walks stand in for single sweeps alone: a kernel of several sweeps comes first.
         if archived.fused(area.sweeps)? > 1 {
             return Ok(archived);
         }
@@ -182,8 +182,8 @@ impl OnBuffers<'_> {
         unsafe { launch_bytes(&function, stream, shape, &written.argument) }
     }
 
-    fn least(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
-        Clock::new(self.queue.context(), self.queue.stream())?.least(laps, work)
+    fn least(&self, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
+        Clock::new(self.queue.context(), self.queue.stream())?.least(LAPS, work)
     }
 }
 
@@ -192,9 +192,9 @@ impl Timing for OnBuffers<'_> {
         Ok(self.generated.get_ahead(text, emit::NAME)?.is_some())
     }
 
-    fn time(&mut self, laps: usize, written: &mut walk::Written, blocks: usize) -> Result<f32, Error> {
+    fn time(&mut self, written: &mut walk::Written, blocks: usize) -> Result<f32, Error> {
         let written = RefCell::new(written);
-        self.least(laps, &|| self.launch(*written.borrow_mut(), blocks))
+        self.least(&|| self.launch(*written.borrow_mut(), blocks))
     }
 }
 
@@ -215,7 +215,7 @@ impl<T: Element> Plan<T> for WalkedPlan<'_, T> {
         let mut walks = lock(&self.walks);
         let best = walks.best(sweeps).filter(|best| best.levels == sweeps);
         let mut on_buffers = OnBuffers { queue: &self.queue, generated: &self.generated, buffers };
-        walks.time_single(&|laps| on_buffers.least(laps, &|| self.archived.sweep(stream, 1, buffers)));
+        walks.time_single(&|| on_buffers.least(&|| self.archived.sweep(stream, 1, buffers)));
         walks.go_on((sweeps, usize::MAX), &mut on_buffers);
         match best.and_then(|gait| Some((gait, walks.kernel(gait)?))) {
             Some((gait, written)) => {

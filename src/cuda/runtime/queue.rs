@@ -395,10 +395,11 @@ impl Queue {
 
     /// Frees what is in the pool, and says whether there was anything.
     pub(crate) fn release(&self) -> bool {
+        // Ahead of the other lock, as whoever lands takes them.
+        drop(lock(&self.landing).take());
         let mut state = lock(&self.state);
         state.pool.peak = state.pool.live;
         let buffers = std::mem::take(&mut state.pool.free);
-        drop(lock(&self.landing).take());
         let any = !buffers.is_empty();
         self.drop_all(&mut state, buffers);
         any
