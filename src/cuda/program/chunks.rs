@@ -106,8 +106,7 @@ impl Emitter<'_> {
     fn indices(&mut self, chunk: &Chunk, at: &str) -> Vec<Register> {
         let (kind, rank) = (chunk.kind, chunk.first.len());
         let class = if kind == Kind::Word { "u32" } else { "u64" };
-        let [add, div, mul, sub, select] =
-            ["add", "div", "mul.lo", "sub", "selp"].map(|name| format!("{name}.{class}"));
+        let [add, div, mul, sub] = ["add", "div", "mul.lo", "sub"].map(|name| format!("{name}.{class}"));
         let is_short = kind == Kind::Word;
         let mut beyond = if is_short { Register::of(at) } else { self.code.of(Kind::Long, "cvt.u64.u32", &[at]) };
         let mut indices = Vec::with_capacity(rank);
@@ -116,17 +115,9 @@ impl Emitter<'_> {
             if d + 1 < rank {
                 let extent = self.extent(d);
                 let extent = if is_short { self.code.of(kind, "cvt.u32.u64", &[&extent]) } else { extent };
-                if self.kernel.domain[0] >= CHUNK {
-                    // A chunk goes on in one more line at the most.
-                    let is_next = self.code.of(Kind::Predicate, &format!("setp.ge.{class}"), &[&index, &extent]);
-                    let less = self.code.of(kind, &sub, &[&index, &extent]);
-                    index = self.code.of(kind, &select, &[&less, &index, &is_next]);
-                    beyond = self.code.of(kind, &select, &["1", "0", &is_next]);
-                } else {
-                    beyond = self.code.of(kind, &div, &[&index, &extent]);
-                    let whole = self.code.of(kind, &mul, &[&beyond, &extent]);
-                    index = self.code.of(kind, &sub, &[&index, &whole]);
-                }
+                beyond = self.code.of(kind, &div, &[&index, &extent]);
+                let whole = self.code.of(kind, &mul, &[&beyond, &extent]);
+                index = self.code.of(kind, &sub, &[&index, &whole]);
             }
             indices.push(if is_short { self.code.of(Kind::Long, "cvt.u64.u32", &[&index]) } else { index });
         }
