@@ -1,9 +1,12 @@
 //! The kernels' PTX: `cuda/kernels.bin`, embedded as it is, and unpacked a module at a time.
 //!
-//! The archive is a zstd frame that holds a dictionary, then a frame a module, compressed with that dictionary. Nothing
-//! that was unpacked is kept: a module is loaded once a context, and the driver takes longer for it than the unpacking.
+//! The archive is a zstd frame that holds a dictionary, then a frame a module, compressed with that dictionary. Numbers in
+//! a module are differences ([`restored`]): unrolled code then repeats itself, and takes half of the bytes. Nothing that was
+//! unpacked is kept: a module is loaded once a context, and the driver takes longer for it than the unpacking.
 
+use std::collections::HashMap;
 use std::ffi::CString;
+use std::io::Write;
 
 use ruzstd::decoding::{Dictionary, FrameDecoder};
 
@@ -16,7 +19,7 @@ struct Frame {
     offset: usize,
     /// Its bytes in the archive.
     packed: usize,
-    /// The bytes of what it holds.
+    /// The bytes of the dictionary or the PTX that it holds.
     bytes: usize,
 }
 
@@ -25,6 +28,10 @@ include!(concat!(env!("OUT_DIR"), "/archive.rs"));
 
 /// What the decoder takes beside the dictionary and the text, in bytes: far more than it does.
 const DECODER: usize = 1 << 20;
+
+/// The largest number that is coded, and the most digits of one.
+const MOST: i64 = 9_999_999_999;
+const DIGITS: usize = 10;
 
 /// The PTX of the module `name`, checked by its length and by zstd's checksum.
 ///
@@ -35,8 +42,8 @@ pub(crate) fn ptx(name: &str) -> Result<CString, Error> {
         return Err(Error::Internal(format!("There is no kernel module {name}.")));
     };
     // The decoder ends the process where an allocation fails. It holds up to three copies of the dictionary and three
-    // of the text, whose buffer grows by doubling.
-    memory::spare(3 * DICTIONARY.bytes + 3 * frame.bytes + DECODER)?;
+    // of the text, whose buffer grows by doubling; then there are lines and numbers of the text, and the PTX.
+    memory::spare(3 * DICTIONARY.bytes + 6 * frame.bytes + DECODER)?;
     unpack(ARCHIVE, &DICTIONARY, frame)
         .map_err(|why| Error::Internal(format!("The kernel module {name} is damaged: {why}.")))
 }
@@ -44,28 +51,84 @@ pub(crate) fn ptx(name: &str) -> Result<CString, Error> {
 /// The text of a frame that was compressed with the dictionary, or why there is none.
 fn unpack(archive: &[u8], dictionary: &Frame, frame: &Frame) -> Result<CString, String> {
     let mut decoder = FrameDecoder::new();
-    let dictionary = decode(&mut decoder, archive, dictionary)?;
-    let dictionary = Dictionary::decode_dict(&dictionary).map_err(|_| "its dictionary is none")?;
+    let text = decode(&mut decoder, archive, dictionary)?;
+    exact(&text, dictionary)?;
+    let dictionary = Dictionary::decode_dict(&text).map_err(|_| "its dictionary is none")?;
     decoder.add_dict(dictionary).map_err(|_| "its dictionary is refused")?;
-    let text = decode(&mut decoder, archive, frame)?;
-    CString::new(text).map_err(|_| "there is a NUL in it".into())
+    let ptx = restored(&decode(&mut decoder, archive, frame)?, frame.bytes + 1);
+    exact(&ptx, frame)?;
+    CString::new(ptx).map_err(|_| "there is a NUL in it".into())
 }
 
-/// What a frame holds, with room for a NUL behind it.
+/// Refuses a text that is not as long as the frame says.
+fn exact(text: &[u8], frame: &Frame) -> Result<(), String> {
+    let (found, wanted) = (text.len(), frame.bytes);
+    if found == wanted { Ok(()) } else { Err(format!("it holds {found} bytes, not {wanted}")) }
+}
+
+/// The content of a frame: at most the bytes that it stands for.
 fn decode(decoder: &mut FrameDecoder, archive: &[u8], frame: &Frame) -> Result<Vec<u8>, String> {
     let packed = archive.get(frame.offset..frame.offset + frame.packed).ok_or("the archive ends before it")?;
-    let mut content = Vec::with_capacity(frame.bytes + 1);
-    content.resize(frame.bytes, 0);
+    let mut content = vec![0; frame.bytes];
     let bytes = decoder.decode_all(packed, &mut content).map_err(|_| "it does not decode")?;
-    if bytes != frame.bytes {
-        return Err(format!("it holds {bytes} bytes, not {}", frame.bytes));
-    }
+    content.truncate(bytes);
     // The decoder computes the checksum and leaves the comparison to its caller.
     match decoder.get_checksum_from_data() {
         Some(sum) if Some(sum) == decoder.get_calculated_checksum() => Ok(content),
         Some(_) => Err("its checksum is wrong".into()),
         None => Err("it has no checksum".into()),
     }
+}
+
+/// The PTX of a coded text. A number of the text is the difference, modulo 2 [`MOST`] + 1, from the number at its place in
+/// the last line that is like its own but for the numbers. `make-ptx` codes it.
+fn restored(coded: &[u8], capacity: usize) -> Vec<u8> {
+    let mut ptx = Vec::with_capacity(capacity);
+    let mut last: HashMap<Vec<u8>, Vec<i64>> = HashMap::new();
+    for (i, line) in coded.split(|&byte| byte == b'\n').enumerate() {
+        if i > 0 {
+            ptx.push(b'\n');
+        }
+        let numbers = numbers(line);
+        let mut key = Vec::with_capacity(line.len());
+        let mut end = 0;
+        for &(start, after, _) in &numbers {
+            key.extend_from_slice(&line[end..start]);
+            key.push(b'#');
+            end = after;
+        }
+        key.extend_from_slice(&line[end..]);
+        let before = last.entry(key).or_insert_with(|| vec![0; numbers.len()]);
+        let mut end = 0;
+        for (&(start, after, difference), number) in numbers.iter().zip(before) {
+            *number = (*number + difference + MOST).rem_euclid(2 * MOST + 1) - MOST;
+            ptx.extend_from_slice(&line[end..start]);
+            // Nothing fails to be written to memory.
+            let _ = write!(ptx, "{number}");
+            end = after;
+        }
+        ptx.extend_from_slice(&line[end..]);
+    }
+    ptx
+}
+
+/// Start, end and value of each coded number of a line: no number right behind a digit or a minus, none with a zero ahead,
+/// none of more than [`DIGITS`].
+fn numbers(line: &[u8]) -> Vec<(usize, usize, i64)> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < line.len() {
+        let digits = at + usize::from(line[at] == b'-');
+        let count = line[digits..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_behind = at > 0 && (line[at - 1] == b'-' || line[at - 1].is_ascii_digit());
+        let is_plain = (1..=DIGITS).contains(&count) && (line[digits] != b'0' || (count == 1 && digits == at));
+        if is_plain && !is_behind {
+            let size = line[digits..digits + count].iter().fold(0, |sum, &byte| 10 * sum + i64::from(byte - b'0'));
+            found.push((at, digits + count, if digits > at { -size } else { size }));
+        }
+        at = (digits + count).max(at + 1);
+    }
+    found
 }
 
 #[cfg(test)]
@@ -89,6 +152,17 @@ mod tests {
             let digest = Sha256::digest(ptx(name).unwrap().as_bytes());
             assert_eq!(digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), sum, "{name}");
         }
+    }
+
+    #[test]
+    fn numbers_are_differences() {
+        let text = b"a 5, b-3\na 7, b-3\n-0 007 10000000000 x12\na -4, b-3\n-0 007 10000000000 x-1";
+        let ptx = b"a 5, b-3\na 12, b-6\n-0 007 10000000000 x12\na 8, b-9\n-0 007 10000000000 x11";
+        assert_eq!(restored(text, 0), ptx);
+        // The largest and the smallest have neighbours.
+        assert_eq!(restored(b"9999999999\n1\n-1", 0), b"9999999999\n-9999999999\n9999999999");
+        // Behind a digit or a minus there is none.
+        assert_eq!(restored(b"1-2 --3\n1-2 --3", 0), b"1-2 --3\n2-2 --3");
     }
 
     #[test]
@@ -128,7 +202,7 @@ mod tests {
         let Frame { offset, packed, bytes } = *module;
         for (wrong, why) in [
             (Frame { offset, packed, bytes: bytes + 1 }, format!("it holds {bytes} bytes, not {}", bytes + 1)),
-            (Frame { offset, packed, bytes: bytes - 1 }, "it does not decode".into()),
+            (Frame { offset, packed, bytes: bytes - 1 }, format!("it holds {bytes} bytes, not {}", bytes - 1)),
             (Frame { offset, packed: packed - 1, bytes }, "it does not decode".into()),
             (Frame { offset: ARCHIVE.len() - 1, packed, bytes }, "the archive ends before it".into()),
             (Frame { offset, packed: 0, bytes }, format!("it holds 0 bytes, not {bytes}")),
