@@ -241,9 +241,8 @@ where
         // What was the newest is the older one then, and what is added stays.
         let results = [Some(T::numbers(Arc::new(next))), older.and(Some(newest)), added].into_iter().flatten();
         let outputs = results.map(|result| recording.value(&result)).collect::<Result<Vec<_>, _>>()?;
-        let (program, known) = recording.finish()?;
         let shape = Shape { states: outputs.len(), records: 0, until: false };
-        Step::new(engine, program, known, outputs, shape)
+        Step::new(engine, recording.finish()?, outputs, shape)
     }
 
     /// One thing after the other.

@@ -11,6 +11,7 @@ classdef DeviceArray < handle
 %   U = DeviceArray.zeros (..., CLASS, NAME, VALUE, ...)
 %   U = zeros (..., 'like', V)       where V lies, in its class
 %   U = DeviceArray.ones (...)
+%   U = DeviceArray.rand (...), randn, randi; DeviceArray.rng (SEED)
 %
 %   Steps that are compiled
 %     Write the step of a solver as a function of arrays,
@@ -598,9 +599,10 @@ classdef DeviceArray < handle
     u = ones (varargin)
     u = NaN (varargin)
     u = Inf (varargin)
-    varargout = rand (varargin)
-    varargout = randn (varargin)
-    varargout = randi (varargin)
+    u = rand (varargin)
+    u = randn (varargin)
+    u = randi (limits, varargin)
+    state = rng (state)
     varargout = linspace (varargin)
     varargout = iterate (f, n, varargin)
     step = compile (f, varargin)

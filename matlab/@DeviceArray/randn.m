@@ -1,10 +1,20 @@
-function varargout = randn (varargin) %#ok<STOUT>
-%randn  Refused: random numbers are made by the host.
+function u = randn (varargin)
+%randn  Normal random numbers on the device, of mean 0 and variance 1.
+%
+%   U = DeviceArray.randn (N)
+%   U = DeviceArray.randn (M, N, ...)
+%   U = DeviceArray.randn ([M N ...])
+%   U = DeviceArray.randn (..., CLASS, NAME, VALUE, ...)
+%   U = randn (..., 'like', V)
+%
+%   As rand: of two uniform numbers by Box and Muller.
 %
 %   Example
-%     u = DeviceArray (randn (3));
+%     DeviceArray.rng (1);
+%     u = DeviceArray.randn (2, 3);
 %
-%   See also DeviceArray, zeros.
+%   See also rand, randi, rng.
 
-  refuse ('randn', 'randn (gather (n), ...)', 'The host makes random numbers: DeviceArray (randn (...)). Sizes are ordinary numbers. ');
+  [dims, name, options] = sized (varargin);
+  u = DeviceArray_CUDA ('randn', dims, name, options{:});
 end

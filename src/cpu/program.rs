@@ -19,6 +19,7 @@ use super::simd::{Instructions, Lanes};
 use super::tasks;
 use crate::host::SharedOutput;
 use crate::memory::pool::Pooled;
+use crate::stencil::functions::Distribution;
 use crate::stencil::program::{Axis, Chain, Kernel, Limits, Numbers, Step, View};
 use crate::stencil::{Array, Error, Filter, Prepared, Unary};
 use crate::watch::Watch;
@@ -56,6 +57,8 @@ enum Action {
     Pair(crate::stencil::Binary, [Place; 2]),
     MultiplyAdd([Place; 3]),
     Convert(Place),
+    /// Random numbers, of the draw and the seed.
+    Random(Distribution, [Place; 2]),
     /// The sample that is farthest from the element.
     Sample(usize, [Axis; 3]),
 }
@@ -110,6 +113,7 @@ pub(super) fn prepare(instructions: Instructions, kernel: &Kernel) -> Result<Box
             Step::Pair(op, ab) => Action::Pair(*op, ab.map(of)),
             Step::MultiplyAdd(abc) => Action::MultiplyAdd(abc.map(of)),
             Step::Convert(a) => Action::Convert(of(*a)),
+            Step::Random(what, ab) => Action::Random(*what, ab.map(of)),
             Step::Filter(a, axes, chain) => match (of(*a), chain) {
                 (Place::Input(input), Chain::Entries(entries)) => {
                     places.push(Place::Filtered(filters.len()));
@@ -137,7 +141,7 @@ impl Action {
     fn places(&mut self) -> Vec<&mut Place> {
         match self {
             Action::Each(_, place) | Action::Convert(place) => vec![place],
-            Action::Pair(_, places) => places.iter_mut().collect(),
+            Action::Pair(_, places) | Action::Random(_, places) => places.iter_mut().collect(),
             Action::MultiplyAdd(places) => places.iter_mut().collect(),
             Action::Load(..) | Action::Sample(..) => Vec::new(),
         }
@@ -146,6 +150,7 @@ impl Action {
     fn work(&self) -> usize {
         match self {
             Action::Sample(..) => 1,
+            Action::Random(..) => 32,
             Action::Each(Unary::Power(exponent), _) => exponent.unsigned_abs() as usize + 4,
             _ => 4,
         }

@@ -20,6 +20,7 @@ mod levels;
 mod options;
 mod pattern;
 mod places;
+mod random;
 mod recordings;
 mod reply;
 mod settings;

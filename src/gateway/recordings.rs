@@ -1,8 +1,8 @@
 //! Steps that are being recorded, by their numbers.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::store::Home;
 use crate::mex::Class;
 use crate::process::PerProcess;
 use crate::stencil::Error;
@@ -19,16 +19,31 @@ pub(super) struct Like {
 
 pub(super) type Shapes = Vec<Like>;
 
-type Recordings = HashMap<u64, (Recording, Shapes)>;
+/// A step that is being recorded, over arrays that lie there.
+struct Open {
+    number: u64,
+    home: Home,
+    recording: Recording,
+    arguments: Shapes,
+}
+
+/// The one that was begun last is the last.
+type Recordings = Vec<Open>;
 
 fn recordings() -> MutexGuard<'static, Recordings> {
     static OPEN: PerProcess<Mutex<Recordings>> = PerProcess::new();
     OPEN.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins one.
-pub(super) fn open(number: u64) {
-    recordings().insert(number, (Recording::new(), Shapes::new()));
+/// Begins one, over arrays that lie there.
+pub(super) fn open(number: u64, home: Home) {
+    close(number);
+    recordings().push(Open { number, home, recording: Recording::new(), arguments: Shapes::new() });
+}
+
+/// Where the arrays of the one lie that was begun last.
+pub(super) fn current() -> Option<Home> {
+    recordings().last().map(|open| open.home.of_step(open.number))
 }
 
 /// The one with this number.
@@ -36,7 +51,7 @@ pub(super) fn open(number: u64) {
 /// # Errors
 /// [`Error::Trace`], where it is over.
 pub(super) fn find(number: u64) -> Result<Recording, Error> {
-    let found = recordings().get(&number).map(|(recording, _)| recording.clone());
+    let found = recordings().iter().find(|open| open.number == number).map(|open| open.recording.clone());
     found.ok_or_else(|| {
         Error::Trace(
             "The step that this array belongs to is recorded to its end: what a step makes can be had from its results \
@@ -48,19 +63,21 @@ pub(super) fn find(number: u64) -> Result<Recording, Error> {
 
 /// That it has one more argument.
 pub(super) fn add_argument(number: u64, like: Like) {
-    if let Some((_, arguments)) = recordings().get_mut(&number) {
-        arguments.push(like);
+    if let Some(open) = recordings().iter_mut().find(|open| open.number == number) {
+        open.arguments.push(like);
     }
 }
 
 /// An argument of a recording, by its place from 0.
 pub(super) fn argument(number: u64, at: usize) -> Option<Like> {
-    recordings().get(&number)?.1.get(at).cloned()
+    recordings().iter().find(|open| open.number == number)?.arguments.get(at).cloned()
 }
 
 /// Ends one: what its arguments were.
 pub(super) fn close(number: u64) -> Shapes {
     // Its arrays are not dropped under the lock.
-    let recording = recordings().remove(&number);
-    recording.map(|(_, arguments)| arguments).unwrap_or_default()
+    let mut all = recordings();
+    let open = all.iter().position(|open| open.number == number).map(|at| all.remove(at));
+    drop(all);
+    open.map(|open| open.arguments).unwrap_or_default()
 }

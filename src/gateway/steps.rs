@@ -3,12 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::random;
 use super::recordings::{self, Like, Shapes};
 use super::store::{Home, Numbers, StoredArray, next_number};
 use super::windows;
 use crate::mex::{Argument, Class, Error};
 use crate::process::PerProcess;
-use crate::steps::{Ran, Recording, Shape, Step};
+use crate::stencil::{self, Array, Compute, Engine};
+use crate::steps::{Ran, Recording, Run, Shape, Step};
+use crate::watch::Watch;
 
 /// A step that is ready to run.
 #[derive(Clone)]
@@ -19,6 +22,16 @@ pub(super) struct Compiled {
     arguments: Shapes,
     shapes: Shapes,
     shape: Shape,
+    drawn: Option<Draws>,
+}
+
+/// The random numbers of a step.
+#[derive(Clone, Copy)]
+struct Draws {
+    /// The draws of a step.
+    of_step: usize,
+    /// The seed that the step was recorded with.
+    seed: u32,
 }
 
 fn ready() -> MutexGuard<'static, HashMap<u64, Compiled>> {
@@ -40,7 +53,7 @@ pub(super) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
         Some(number) => compiled(number).map(|_| number)?,
         None => next_number(),
     };
-    recordings::open(number);
+    recordings::open(number, home);
     Ok(number)
 }
 
@@ -144,10 +157,11 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     }
     // Arrays of a recording are of no use once it was ended, also in vain.
     let (finished, arguments) = (recording.finish(), recordings::close(number));
-    let (program, known) = finished?;
-    let step = Step::new(&*home.engine()?, program, known, values, shape)?;
+    let taped = finished?;
+    let drawn = taped.drawn.map(|drawn| Draws { of_step: drawn.count, seed: random::state().seed });
+    let step = Step::new(&*home.engine()?, taped, values, shape)?;
     let stages = step.stages();
-    ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), arguments, shapes, shape });
+    ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), arguments, shapes, shape, drawn });
     Ok(stages)
 }
 
@@ -202,10 +216,36 @@ impl Compiled {
             let text = "The step was recorded with states or values of other sizes or classes, or in another place.";
             return Err(Error::new("trace", text));
         }
+        if self.drawn.is_some_and(|drawn| drawn.seed != random::state().seed) {
+            return Err(Error::new("trace", "The step was recorded with another seed."));
+        }
         if times > 1 && self.shapes[..states.len()] != *of_states {
             return Err(Error::new("trace", "The step changes a state's size or class, so it can be done once alone."));
         }
         Ok(())
+    }
+
+    /// Takes the steps of a run. The draws of a step with random numbers count once they are done.
+    ///
+    /// # Errors
+    /// Those of [`Step::run`].
+    pub(super) fn run(
+        &self,
+        engine: &(dyn Engine + 'static),
+        mut states: Vec<Numbers>,
+        run: &Run,
+        watch: &Watch,
+    ) -> Result<Ran, stencil::Error> {
+        let mut step = self.step.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(drawn) = self.drawn else { return step.run(engine, states, run, watch) };
+        let mut number: Array<f64> = Compute::<f64>::array(engine, 1)?;
+        engine.fill(random::state().number as f64, &mut number, watch)?;
+        states.push(Numbers::from(number));
+        let mut ran = step.run(engine, states, run, watch)?;
+        random::advance((drawn.of_step * ran.steps) as u64);
+        ran.states.pop();
+        ran.kept.pop();
+        Ok(ran)
     }
 
     /// The arrays that become results of a run.

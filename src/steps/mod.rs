@@ -22,7 +22,7 @@ use std::sync::Arc;
 use crate::stencil::program::{Filtering, Numbers};
 use crate::stencil::{Arithmetic, Array, Compute, Convolution, Derivative, Engine, Real};
 pub use record::Recorder;
-pub use recording::Recording;
+pub use recording::{Drawn, Recording, Taped};
 pub use run::{Ran, Run, Shape, Step};
 
 /// A class that engines compute in, as programs see it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Number;
 use super::recording::{Content, Recorded, Recording, stranger};
+use crate::stencil::functions::Draw;
 use crate::stencil::program::{Filtering, Node, Operation, Term, Value};
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
@@ -341,6 +342,12 @@ where
 
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         self.compute(to, |engine, to| T::arithmetic(engine).fill(value, to, watch))
+    }
+
+    /// The number of the draw is that of the step.
+    fn random(&self, draw: Draw, to: &mut Array<T>, _: &Watch) -> Result<(), Error> {
+        let number = self.recording.draw();
+        self.record(to, Operation::Random(draw.distribution, number, f64::from(draw.seed)))
     }
 
     fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {

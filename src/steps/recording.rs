@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Number;
-use crate::stencil::program::{Node, Numbers, Operation, Program, Value};
-use crate::stencil::{Array, Error, Held};
+use crate::stencil::program::{Node, Numbers, Operation, Program, Term, Value};
+use crate::stencil::{Array, Binary, Error, Expansion, Held};
 
 /// A program under construction.
 #[derive(Debug, Default)]
@@ -14,8 +14,41 @@ pub(super) struct Tape {
     known: Vec<Option<Numbers>>,
     /// The input that stands for each of them, by its address.
     addresses: Vec<(usize, Value)>,
+    /// The argument that has the number of the first draw, and the draws so far.
+    draws: Option<(Value, usize)>,
     /// The first refusal, also if the step caught the error.
     refused: Option<String>,
+}
+
+/// The random numbers of a step: its program has one more argument, the number of its first draw.
+#[derive(Debug, Clone, Copy)]
+pub struct Drawn {
+    /// The input that has the number.
+    pub(super) input: usize,
+    /// The number of the first draw of the next step.
+    pub(super) next: Value,
+    /// The draws of a step.
+    pub count: usize,
+}
+
+/// What was recorded.
+#[derive(Debug)]
+pub struct Taped {
+    /// The program.
+    pub program: Arc<Program>,
+    /// The arrays from outside, in the order of the program's inputs: `None` for the arguments.
+    pub known: Vec<Option<Numbers>>,
+    /// Its random numbers, where it has any.
+    pub drawn: Option<Drawn>,
+}
+
+impl Tape {
+    /// So many behind a number.
+    fn behind(&mut self, number: Value, count: usize) -> Value {
+        let expansion = Expansion::new([&[1], &[1]]).expect("two numbers expand");
+        let sum = Operation::Pair(Binary::Add, [Term::Value(number), Term::Number(count as f64)], expansion);
+        self.program.append(Node { operation: sum, single: false, len: 1 })
+    }
 }
 
 /// A program under construction, of which arrays and recorders have a part each.
@@ -184,14 +217,30 @@ impl Recording {
         value
     }
 
-    /// The program as it is now, with the arrays from outside: `None` for the arguments. The recording is empty then.
+    /// The number of one more draw.
+    pub(super) fn draw(&self) -> Value {
+        let tape = &mut *self.tape();
+        let (first, count) = *tape.draws.get_or_insert_with(|| {
+            tape.known.push(None);
+            (tape.program.input(false, 1), 0)
+        });
+        tape.draws = Some((first, count + 1));
+        tape.behind(first, count)
+    }
+
+    /// The program as it is now. The recording is empty then.
     ///
     /// # Errors
     /// [`Error::Trace`] where something was refused: a step that has caught that error would do another thing than the plain
     /// loop.
-    pub fn finish(&self) -> Result<(Program, Vec<Option<Numbers>>), Error> {
-        let tape = std::mem::take(&mut *self.tape());
-        tape.refused.map_or(Ok((tape.program, tape.known)), |text| Err(Error::Trace(text)))
+    pub fn finish(&self) -> Result<Taped, Error> {
+        let mut tape = std::mem::take(&mut *self.tape());
+        let drawn = tape.draws.map(|(first, count)| {
+            let input = tape.program.node(first).input().expect("it is an argument");
+            Drawn { input, next: tape.behind(first, count), count }
+        });
+        let taped = Taped { program: Arc::new(tape.program), known: tape.known, drawn };
+        tape.refused.map_or(Ok(taped), |text| Err(Error::Trace(text)))
     }
 
     /// The error of what cannot be recorded.

@@ -6,6 +6,7 @@ use super::Number;
 use super::batches::Batches;
 use super::buffers::Buffers;
 use super::collections::{Collections, MOST_RECORDED};
+use super::recording::{Drawn, Taped};
 use super::several::Several;
 use super::single;
 use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
@@ -93,6 +94,8 @@ pub struct Step {
     program: Arc<Program>,
     /// The arrays from outside; `None` for the arguments.
     known: Vec<Option<Numbers>>,
+    /// The inputs that are arguments: the states, then the values of a step.
+    arguments: Vec<usize>,
     /// What it gives.
     outputs: Vec<Value>,
     shape: Shape,
@@ -115,19 +118,24 @@ enum Ready {
 }
 
 impl Step {
-    /// A program of which these results are asked for, ready to run on this engine. `known` are the arrays from outside, as
-    /// [`Recording::finish`](super::Recording::finish) gives them.
+    /// A program of which these results are asked for, ready to run on this engine. One that draws random numbers has one more
+    /// state, the last: the number of the first draw, which is no result that is asked for.
     ///
     /// # Errors
     /// Those of [`Engine::prepare`].
     pub fn new(
         engine: &(dyn Engine + 'static),
-        program: impl Into<Arc<Program>>,
-        known: Vec<Option<Numbers>>,
-        outputs: Vec<Value>,
-        shape: Shape,
+        Taped { program, known, drawn }: Taped,
+        mut outputs: Vec<Value>,
+        mut shape: Shape,
     ) -> Result<Step, Error> {
-        let program = program.into();
+        let mut arguments: Vec<usize> = (0..known.len()).filter(|&input| known[input].is_none()).collect();
+        if let Some(Drawn { input, next, .. }) = drawn {
+            arguments.retain(|&argument| argument != input);
+            arguments.insert(shape.states, input);
+            outputs.insert(shape.states, next);
+            shape.states += 1;
+        }
         let plan = match engine.limits() {
             Some(limits) => Plan::new(&program, &outputs, limits),
             None => Plan::of_singles(&program, &outputs),
@@ -144,7 +152,7 @@ impl Step {
         };
         let stages = plan.stages.into_iter().map(ready).collect::<Result<Vec<_>, _>>()?;
         let over = over(&program, &stages, &outputs);
-        Ok(Step { program, known, outputs, shape, stages, over, several: None })
+        Ok(Step { program, known, arguments, outputs, shape, stages, over, several: None })
     }
 
     /// How many kernels and single operations a step is.
@@ -159,8 +167,8 @@ impl Step {
     /// [`Error::Internal`].
     fn check(&self, states: &[Numbers], run: &Run) -> Result<(), Error> {
         let of_node = |node: &Node| (node.single, node.len);
-        let is_argument = |node: &&Node| node.input().is_some_and(|input| self.known[input].is_none());
-        let arguments = self.program.nodes().iter().filter(is_argument).map(of_node);
+        let inputs: Vec<&Node> = self.program.nodes().iter().filter(|node| node.input().is_some()).collect();
+        let arguments = self.arguments.iter().map(|&input| of_node(inputs[input]));
         let values = run.values.iter().flat_map(|(all, count)| std::iter::repeat_n((all.is_single(), 1), *count));
         let given = states.iter().map(|state| (state.is_single(), state.len())).chain(values);
         let results = self.outputs[..self.shape.states].iter().map(|value| of_node(self.program.node(*value)));
@@ -304,7 +312,8 @@ impl Step {
             Some(several) => several,
             None => {
                 let (states, rest) = self.outputs.split_at(self.shape.states);
-                Several::new(engine, &self.program, &self.known, (states, &rest[..self.shape.records]))?
+                let inputs = (&self.known[..], &self.arguments[..]);
+                Several::new(engine, &self.program, inputs, (states, &rest[..self.shape.records]))?
             }
         };
         let Some(mut several) = several else {
@@ -344,11 +353,15 @@ impl Step {
     }
 
     /// The inputs of the program, as results.
-    fn take(&self, mut arguments: impl Iterator<Item = Numbers>, results: &mut [Option<Numbers>]) {
-        let inputs =
-            self.program.nodes().iter().enumerate().filter_map(|(at, node)| node.input().map(|input| (at, input)));
-        for (at, input) in inputs {
-            results[at] = self.known[input].clone().or_else(|| arguments.next());
+    fn take(&self, arguments: impl Iterator<Item = Numbers>, results: &mut [Option<Numbers>]) {
+        let mut inputs = self.known.clone();
+        for (&input, argument) in self.arguments.iter().zip(arguments) {
+            inputs[input] = Some(argument);
+        }
+        for (node, result) in self.program.nodes().iter().zip(results) {
+            if let Some(input) = node.input() {
+                *result = inputs[input].take();
+            }
         }
     }
 }

@@ -26,11 +26,10 @@ impl Several {
     pub(super) fn new(
         engine: &(dyn Engine + 'static),
         program: &Program,
-        known: &[Option<Numbers>],
+        (known, arguments): (&[Option<Numbers>], &[usize]),
         (states, records): (&[Value], &[Value]),
     ) -> Result<Option<Several>, Error> {
         let Some(limits) = engine.limits() else { return Ok(None) };
-        let arguments: Vec<usize> = (0..known.len()).filter(|&input| known[input].is_none()).collect();
         let Some(picked) = records.iter().map(|value| picked(program, *value)).collect::<Option<Vec<_>>>() else {
             return Ok(None);
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Number;
+use crate::stencil::functions::Draw;
 use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value};
 use crate::stencil::{Array, Compute, Engine, Error, Operand, Places, Source, Target};
 use crate::watch::Watch;
@@ -67,6 +68,13 @@ where
     match &node.operation {
         Operation::Input(_) => Err(missing()),
         Operation::Fill(number) => arithmetic.fill(T::from_f64(*number), to, watch),
+        Operation::Random(distribution, draw, seed) => {
+            let mut number = [0.0];
+            let draw = array::<f64>(results, *draw)?;
+            Compute::<f64>::copy(engine, Source::Array(draw), Target::Host(&mut number), watch)?;
+            let draw = Draw { distribution: *distribution, number: number[0] as u64, seed: *seed as u32 };
+            arithmetic.random(draw, to, watch)
+        }
         Operation::Each(op, value) => arithmetic.unary(*op, of(value)?, to, watch),
         Operation::Convert(value) => arithmetic.convert(array::<T::Other>(results, *value)?, to, watch),
         Operation::MultiplyAdd(weight, _, addend) => {

@@ -20,7 +20,7 @@ use stencil_mex::stencil::{
     Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter, Lines,
     Reduction, Reference, Source, Stencil, Taps, Target, Unary,
 };
-use stencil_mex::steps::{Run, Shape, Step};
+use stencil_mex::steps::{Run, Shape, Step, Taped};
 use stencil_mex::watch::Watch;
 
 use crate::common::{Mode, StandIn, child, selection, within};
@@ -344,7 +344,8 @@ fn steps_of(
         let mut array = Compute::<f64>::array(engine, len)?;
         counting(0, |watch| Compute::copy(engine, from, Target::Array(&mut array), watch))?;
         let shape = Shape { states: 1, records, until: false };
-        let mut step = Step::new(engine, Arc::clone(&program), vec![None], outputs.clone(), shape)?;
+        let taped = Taped { program: Arc::clone(&program), known: vec![None], drawn: None };
+        let mut step = Step::new(engine, taped, outputs.clone(), shape)?;
         let mut ran = None;
         counting(run.steps * len, |watch| {
             ran = Some(step.run(engine, vec![array.into()], run, watch)?);

@@ -7,6 +7,9 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
   else
     step = DeviceArray_CUDA ('record', states{1}, again);
   end
+  % Also where the step is interrupted: what is drawn then is not the step's.
+  over = onCleanup (@() DeviceArray_CUDA ('forget', step, true)); %#ok<NASGU>
+  drawn = randomState ();
   try
     argument = @(u) DeviceArray_CUDA ('argument', step, u);
     traced = cellfun (argument, states, 'UniformOutput', false);
@@ -54,15 +57,25 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
              sizeText (size (others{end})));
     end
     shape = [numel(results), ~isempty(asked.Record), ~isempty(asked.Until)];
+    if ~isequal (drawn, randomState ())
+      warning ('DeviceArray:random', ['The step draws random numbers of the host, which are the same in all steps. ' ...
+                                      'DeviceArray.rand, randn and randi draw new ones in each step.']);
+    end
     kernels = DeviceArray_CUDA ('finish', step, shape, results{:}, others{:});
   catch caught
     if isempty (again)
       forgetStep (step);
-    else
-      % A step that was compiled before stays.
-      DeviceArray_CUDA ('forget', step, true);
     end
     explain (caught, numel (states), asked.Guessed);
+  end
+end
+
+% The host's generators of random numbers.
+function state = randomState ()
+  if exist ('OCTAVE_VERSION', 'builtin')
+    state = {rand('state'), randn('state')};
+  else
+    state = rng ();
   end
 end
 

@@ -2,7 +2,7 @@
 //! so each function is compiled once for an instruction set.
 
 use crate::cpu::simd::{self, Instructions, Loops};
-use crate::stencil::functions::{MODERATE, Reach, Scalar};
+use crate::stencil::functions::{Distribution, Draw, MODERATE, Reach, Scalar};
 use crate::stencil::{Binary, Real, Unary};
 
 /// Elements of a block.
@@ -57,6 +57,23 @@ impl Loops for BinaryBlocks<'_> {
     }
 }
 
+/// Random numbers of elements from this index on.
+struct RandomBlock<'a, T> {
+    draw: Draw,
+    first: usize,
+    output: &'a mut [T],
+}
+
+impl<T: Real> Loops for RandomBlock<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        settled!(self.draw.distribution, Distribution { Uniform, Normal }, OF => {
+            let draw = Draw { distribution: OF, ..self.draw };
+            self.output.iter_mut().zip(self.first..).for_each(|(output, index)| *output = draw.of(index));
+        });
+    }
+}
+
 /// A block of doubles, the first of them these numbers.
 struct Block([f64; BLOCK]);
 
@@ -67,6 +84,11 @@ impl Block {
         numbers.iter_mut().zip(from).for_each(|(number, from)| *number = from.to_f64());
         numbers
     }
+}
+
+/// Random numbers of elements from this index on.
+pub(in super::super) fn random<T: Real>(instructions: Instructions, draw: Draw, first: usize, output: &mut [T]) {
+    simd::run(instructions, RandomBlock { draw, first, output });
 }
 
 /// A function of every element.

@@ -32,12 +32,14 @@ use std::ops::Range;
 
 use self::elementwise::{AdvancePiece, BinaryPiece, Side, SourcePiece, UnaryPiece};
 pub(super) use self::elementwise::{ConvertPiece, pairwise};
+pub(super) use self::functions::random;
 use self::sections::{each_run, is_injective};
 use super::Cpu;
 use super::simd::{self, Instructions, Lanes};
 use super::tasks::{self, STEP};
 use crate::host::SharedOutput;
 use crate::memory::pool::Pooled;
+use crate::stencil::functions::Draw;
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Real, Reduction, Scan,
     Section, Source, Target, Unary,
@@ -222,6 +224,11 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
 
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         in_pieces(to.held_mut::<Pooled<T>>()?, watch, |_, output| output.fill(value))
+    }
+
+    fn random(&self, draw: Draw, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        let instructions = self.instructions;
+        in_pieces(to.held_mut::<Pooled<T>>()?, watch, |piece, output| random(instructions, draw, piece.start, output))
     }
 
     fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::super::arithmetic::{ConvertPiece, elementwise};
+use super::super::arithmetic::{ConvertPiece, elementwise, random};
 use super::super::simd::{self, Instructions};
 use super::buffers::{BLOCK, Buffers, TILE};
 use super::loops::{MultiplyAdd, Pair};
 use super::{Action, Arrays, Class, Loop, Output, Place};
+use crate::stencil::functions::Draw;
 use crate::stencil::program::{Axis, MOST_DIMS, View};
 use crate::stencil::{Boundary, Ends, Real};
 
@@ -194,6 +195,11 @@ impl<'a> Frame<'a> {
             Action::Convert(of) => {
                 let input = self.slice::<T::Other>(of, block, all);
                 simd::run(instructions, ConvertPiece { input, output: to });
+            }
+            Action::Random(distribution, of) => {
+                let [number, seed] = [0, 1].map(|which| self.slice::<f64>(&of[which], block, all)[0]);
+                let draw = Draw { distribution: *distribution, number: number as u64, seed: seed as u32 };
+                random(instructions, draw, block.start, to);
             }
             Action::Sample(input, axes) => {
                 let window = axes.each_ref().map(Axis::farthest);

@@ -20,6 +20,7 @@ use super::kernels::{ArithmeticKernels, On, scratch_of};
 use super::program;
 use super::routes::array::address;
 use super::runtime::device::Device;
+use crate::stencil::functions::Draw;
 use crate::stencil::program::Kernel;
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Reduction, Scan, Source,
@@ -275,6 +276,18 @@ impl<T: Element> Arithmetic<T> for Cuda {
             // SAFETY: the array has as many elements; whatever else uses it is on this stream, too.
             unsafe { work.kernels.fill(work.stream().handle(), value, address, to.len()) }?;
             work.end(0, to.len())
+        })
+    }
+
+    fn random(&self, draw: Draw, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        self.attempt(watch, |device| {
+            let address = address(to, &device.context)?;
+            if to.is_empty() {
+                return Ok(watch.check()?);
+            }
+            let kernel = Kernel::of_random(draw, T::NAME != f64::NAME, to.len());
+            // SAFETY: the array has as many elements.
+            unsafe { written(device, &kernel, &[address], watch) }
         })
     }
 

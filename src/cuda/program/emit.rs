@@ -86,6 +86,23 @@ impl Emitter<'_> {
         }
     }
 
+    /// The index of a place in the whole array.
+    fn index_in_whole(&mut self, place: &Place) -> Register {
+        let view = View { start: 0, steps: self.kernel.steps() };
+        let mut sum: Option<Register> = None;
+        for d in 0..view.steps.len() {
+            let mut at = *place.index(d);
+            if place.offset(d) != 0 {
+                at = self.code.of(Kind::Long, "add.s64", &[&at, &place.offset(d).to_string()]);
+            }
+            sum = Some(match (self.step_of("whole", &view, d).flatten(), sum) {
+                (Some(step), Some(sum)) => self.code.of(Kind::Long, "mad.lo.s64", &[&at, &step, &sum]),
+                _ => at,
+            });
+        }
+        sum.expect("a domain has a dimension")
+    }
+
     fn load(&mut self, part: usize, (input, view): (usize, &View), kind: Kind, place: &Place) -> Register {
         let bytes = if kind == Kind::Single { 4 } else { 8 };
         // An array may be seen in several ways: each is a part of its own.
@@ -130,6 +147,10 @@ impl Emitter<'_> {
             Step::MultiplyAdd(of) => {
                 let [a, b, c] = of.map(|of| self.value(of, place));
                 self.op(kind, "fma.rn", &[&a, &b, &c])
+            }
+            Step::Random(what, of) => {
+                let index = self.index_in_whole(place);
+                self.random(*what, &index, *of, (kind, place))
             }
             Step::Each(op, of) => self.unary(*op, *of, kind, place),
             Step::Pair(op, of) => self.binary(*op, *of, (part, kind), place),

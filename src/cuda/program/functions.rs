@@ -3,7 +3,7 @@
 use super::code::{Code, Kind, Register, literal};
 use super::emitter::Emitter;
 use super::shape::Place;
-use crate::stencil::functions::{MODERATE, Machine, Reach};
+use crate::stencil::functions::{self, Distribution, MODERATE, Machine, Reach};
 use crate::stencil::{Binary, Unary};
 
 /// A register of a [`Writer`].
@@ -178,6 +178,22 @@ impl Emitter<'_> {
         self.code.leave();
         self.code.place(&behind);
         result
+    }
+
+    /// The random number of an element by its index.
+    pub(super) fn random(
+        &mut self,
+        what: Distribution,
+        index: &Register,
+        of: [usize; 2],
+        (kind, place): (Kind, &Place),
+    ) -> Register {
+        let operands = of.map(|of| self.value(of, place));
+        let mut writer = Writer { code: &mut self.code, names: Vec::new() };
+        let [index, draw, seed] = [*index, operands[0], operands[1]].map(|register| writer.name(register));
+        let result = functions::random(&mut writer, (what, kind == Kind::Single), index, [draw, seed]);
+        let result = writer.names[result.0];
+        if kind == Kind::Single { self.code.of(Kind::Single, "cvt.rn.f32.f64", &[&result]) } else { result }
     }
 
     /// An elementary function of what two parts give.

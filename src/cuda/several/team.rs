@@ -29,6 +29,7 @@ use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::{self, Device};
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
+use crate::stencil::functions::Draw;
 use crate::stencil::program::Gait;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
@@ -442,6 +443,10 @@ impl<T: Real> Arithmetic<T> for Team {
     }
 
     fn fill(&self, _: T, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
+        self.holds_none()
+    }
+
+    fn random(&self, _: Draw, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
         self.holds_none()
     }
 

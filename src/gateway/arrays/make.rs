@@ -4,13 +4,17 @@ use std::fmt::Display;
 
 use super::super::backend::Selection;
 use super::super::options;
+use super::super::random;
+use super::super::recordings;
 use super::super::reply::Chosen;
 use super::super::store::{Numbers, StoredArray};
 use super::class;
 use super::operands::told;
-use super::run::{effort, keep};
+use super::run::{effort, in_class_of_engine, keep};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::stencil::functions::Distribution;
+use crate::steps::Number as _;
 
 /// Dimensions: a row of whole numbers, two at least. Those of 1 at the end go.
 pub(super) fn sizes(argument: &Argument) -> Result<Vec<usize>, Error> {
@@ -110,6 +114,36 @@ fn again<'a>(object: bool, held: StoredArray, selection: &Selection) -> Result<R
             Numbers::Single(array) => other.copy_of(array)?.into(),
         };
         Ok(StoredArray { home, numbers, ..held })
+    }))
+}
+
+/// An array of random numbers. In a step that is being recorded, they are the step's.
+pub(super) fn random<'a>(
+    what: Distribution,
+    dims: &Argument,
+    class: &Argument,
+    selection: &Selection,
+) -> Result<Reply<'a>, Error> {
+    let (dims, class) = (sizes(dims)?, class::named(class)?);
+    if !matches!(class, Class::Double | Class::Single) {
+        return Err(Error::new(
+            "dataType",
+            format!("Random numbers are of class double or single, and not of {class}."),
+        ));
+    }
+    let len = elements(&dims)?;
+    let chosen = match recordings::current() {
+        Some(home) => home.choose()?,
+        None => selection.choose_home()?,
+    };
+    Ok(chosen.held(true, effort(len), move |engine, home, watch| {
+        let draw = random::draw(what, home.step().is_none());
+        let numbers = in_class_of_engine!(class, T => {
+            let mut array = super::run::array::<T>(engine, len)?;
+            T::arithmetic(engine).random(draw, &mut array, watch)?;
+            Numbers::from(array)
+        });
+        Ok(StoredArray { home, dims, class, numbers })
     }))
 }
 

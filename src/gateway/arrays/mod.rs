@@ -23,6 +23,7 @@ use super::options::{self, Names};
 use super::store::{self, Home, StoredArray};
 use super::{check_outputs_up_to, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
+use crate::stencil::functions::Distribution;
 use crate::stencil::{Binary, Extreme, MAX_POWER, Reduction, Scan, Unary};
 use class::is_integer;
 pub(super) use class::{in_class_of_host, round};
@@ -43,6 +44,8 @@ enum Verb {
         object: bool,
     },
     Fill,
+    Random(Distribution),
+    Rng,
     Delete,
     Count,
     Native,
@@ -97,7 +100,7 @@ enum Verb {
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 106] = [
+const VERBS: [(&str, Verb); 109] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -171,6 +174,9 @@ const VERBS: [(&str, Verb); 106] = [
     ("differ", Verb::Both(Reduction::Differ)),
     ("new", Verb::New { object: false }),
     ("fill", Verb::Fill),
+    ("rand", Verb::Random(Distribution::Uniform)),
+    ("randn", Verb::Random(Distribution::Normal)),
+    ("rng", Verb::Rng),
     ("count", Verb::Count),
     ("native", Verb::Native),
     ("statics", Verb::Statics),
@@ -226,6 +232,12 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     check_outputs_up_to(call, most)?;
     match (verb, arguments) {
         (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
+        (Verb::Random(what), [dims, class, pairs @ ..]) => make::random(what, dims, class, &selection(pairs, 4)?),
+        (Verb::Rng, []) => {
+            let state = super::random::state();
+            Ok(value(Value::Row(vec![f64::from(state.seed), state.number as f64])))
+        }
+        (Verb::Rng, [state]) => steps::set_random(state),
         (Verb::Fill, [value, dims, class, pairs @ ..]) => make::fill(value, dims, class, &selection(pairs, 5)?),
         (Verb::Delete, [number, ..]) => {
             // An object whose constructor failed has no number.

@@ -1,7 +1,6 @@
 //! Verbs of steps: recorded, compiled, run. What is behind `DeviceArray.iterate` and `DeviceArray.compile`.
 
-use std::sync::PoisonError;
-
+use super::super::random;
 use super::super::steps;
 use super::super::store::{Numbers, StoredArray};
 use super::operands::home_of;
@@ -51,6 +50,15 @@ fn wholes<const N: usize>(argument: &Argument) -> Result<[usize; N], Error> {
         *whole = *number as usize;
     }
     Ok(wholes)
+}
+
+/// Sets the seed of random numbers, and the number of the next draw.
+pub(super) fn set_random<'a>(state: &Argument) -> Result<Reply<'a>, Error> {
+    let [seed, number] = wholes(state)?;
+    let wrong = || Error::new("option", format!("A seed is a whole number from 0 below 2^32, and this is {seed}."));
+    let seed = u32::try_from(seed).map_err(|_| wrong())?;
+    random::set(random::State { seed, number: number as u64 });
+    Ok(value(Value::Empty))
 }
 
 /// Ends a recording: how many kernels and other operations the step is. Of the results so many are states and so many are
@@ -109,8 +117,7 @@ pub(super) fn run<'a>(
     let run = Run { steps: times, before, total, every, check: check.max(1), values };
     let make = move |engine: &Engines, home, watch: &Watch| {
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
-        let mut step = compiled.step.lock().unwrap_or_else(PoisonError::into_inner);
-        let ran = step.run(engine, states, &run, watch)?;
+        let ran = compiled.run(engine, states, &run, watch)?;
         let told = [ran.steps as f64, f64::from(u8::from(ran.ended))];
         let told = super::run::upload(engine, &told, watch)?;
         let mut results = compiled.results(ran).map_err(|error| stencil::Error::OutOfMemory(error.text))?;

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::memory::pool::Pooled;
+use crate::stencil::functions::Draw;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Held, Indices,
     Operand, Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
@@ -192,6 +193,10 @@ where
     }
 
     fn fill(&self, _: T, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
+        unused()
+    }
+
+    fn random(&self, _: Draw, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
         unused()
     }
 

@@ -12,6 +12,7 @@ mod places;
 mod reduction;
 mod shift;
 
+use super::functions::Draw;
 use super::{Array, Error, Real, Source, Target};
 use crate::watch::Watch;
 
@@ -137,6 +138,9 @@ pub trait Arithmetic<T: Real> {
 
     /// Every element is `value`.
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// Every element is [random](super::functions::random).
+    fn random(&self, draw: Draw, to: &mut Array<T>, watch: &Watch) -> Result<(), Error>;
 
     /// A list of places that this engine holds, for many calls; `None` where it takes one of the host's as well.
     fn list(&self, _places: &[u64], _watch: &Watch) -> Result<Option<Indices>, Error> {

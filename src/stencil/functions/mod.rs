@@ -27,6 +27,7 @@ mod logarithm;
 mod machine;
 mod plane;
 mod power;
+mod random;
 mod scalar;
 mod steps;
 
@@ -38,4 +39,5 @@ pub use logarithm::{log, log1p, log2, log10};
 pub use machine::Machine;
 pub use plane::{atan, atan2, hypot};
 pub use power::raised;
+pub use random::{Distribution, Draw, philox, random};
 pub use scalar::Scalar;

@@ -461,6 +461,10 @@ impl<'c, 'p> Builder<'c, 'p> {
             Operation::Fill(number) => Step::Number(*number),
             Operation::Each(op, of) => Step::Each(*op, self.part(*of, None)),
             Operation::Convert(of) => Step::Convert(self.part(*of, None)),
+            Operation::Random(what, draw, seed) => {
+                let draw = self.part(*draw, None);
+                Step::Random(*what, [draw, self.push(Step::Number(*seed), false)])
+            }
             Operation::MultiplyAdd(weight, of, addend) => {
                 let weight = match weight {
                     Term::Number(number) => self.push(Step::Number(*number), single),

@@ -1,5 +1,6 @@
 //! Kernels: what an engine computes in one pass over its arrays.
 
+use super::super::functions::{Distribution, Draw};
 use super::super::{Binary, Ends, Expansion, Reduction, Unary};
 use super::{Chain, Value};
 
@@ -54,6 +55,8 @@ pub enum Step {
     MultiplyAdd([usize; 3]),
     /// In the other class.
     Convert(usize),
+    /// Random numbers, of parts that are the draw's number and the seed.
+    Random(Distribution, [usize; 2]),
     /// A filter over what a part gives at all elements.
     Filter(usize, [Axis; 3], Chain),
 }
@@ -64,7 +67,7 @@ impl Step {
         match self {
             Step::Load(..) | Step::Number(_) => Vec::new(),
             Step::Each(_, of) | Step::Convert(of) | Step::Filter(of, ..) => vec![*of],
-            Step::Pair(_, of) => of.to_vec(),
+            Step::Pair(_, of) | Step::Random(_, of) => of.to_vec(),
             Step::MultiplyAdd(of) => of.to_vec(),
         }
     }
@@ -176,6 +179,15 @@ impl Kernel {
         let load = Step::Load(0, View { start: 0, steps: vec![1] });
         let parts = [load, Step::Each(op, 0)].map(|step| Part { step, single }).into();
         Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)], numbers: Vec::new() }
+    }
+
+    /// Random numbers of an array of `len` elements.
+    pub fn of_random(draw: Draw, single: bool, len: usize) -> Kernel {
+        let numbers =
+            [draw.number as f64, f64::from(draw.seed)].map(|number| Part { step: Step::Number(number), single: false });
+        let random = Part { step: Step::Random(draw.distribution, [0, 1]), single };
+        let parts = numbers.into_iter().chain([random]).collect();
+        Kernel { domain: vec![len], parts, inputs: Vec::new(), outputs: vec![(Value(0), 2)], numbers: Vec::new() }
     }
 
     /// One operation on two operands, expanded: each an array, or a number.

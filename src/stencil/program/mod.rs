@@ -16,6 +16,7 @@ mod reach;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::functions::Distribution;
 use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Shift, Stencil, Unary};
 pub use cut::{Limits, Plan, Stage};
 pub use group::MOST_DIMS;
@@ -133,6 +134,8 @@ pub enum Operation {
     Pick(Arc<Places>, Value),
     /// The second array, with the elements of the first at these places.
     Put(Arc<Places>, [Value; 2]),
+    /// Random numbers, of the draw whose number is this array of one element, under a seed.
+    Random(Distribution, Value, f64),
     /// A reduction of one array or of two, along the middle of three dimensions.
     Reduce(Reduction, Value, Option<Value>, [usize; 3]),
 }
@@ -227,6 +230,7 @@ impl Operation {
         let values = match self {
             Operation::Input(_) | Operation::Fill(_) => [None; 3],
             Operation::Each(_, value)
+            | Operation::Random(_, value, _)
             | Operation::Convert(value)
             | Operation::Filter(_, value)
             | Operation::Pick(_, value) => [Some(*value), None, None],

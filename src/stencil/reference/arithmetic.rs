@@ -2,6 +2,7 @@
 
 use super::Reference;
 use crate::memory::pool::Pooled;
+use crate::stencil::functions::Draw;
 use crate::stencil::{
     Arithmetic, Array, Binary, CHUNK, Error, Expansion, Extreme, Indices, LANES, Operand, Order, Places, Real,
     Reduction, Scan, Source, Target, Unary,
@@ -251,6 +252,10 @@ impl<T: Real> Arithmetic<T> for Reference {
 
     fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         each_to(to, watch, |_| value)
+    }
+
+    fn random(&self, draw: Draw, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        each_to(to, watch, |i| draw.of(i))
     }
 
     fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
     Reference, Section, Shift, Sides, Stencil, Taps, Unary,
 };
-use stencil_mex::steps::{Run, Shape, Step};
+use stencil_mex::steps::{Run, Shape, Step, Taped};
 use stencil_mex::watch::Watch;
 
 use super::arithmetic::BINARY;
@@ -343,7 +343,8 @@ pub fn run(
     // What is no state is an array from outside.
     let known = (0..count).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
     let shape = Shape { states: count, records, until: false };
-    let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
+    let mut step =
+        Step::new(engine, Taped { program: Arc::new(program), known, drawn: None }, outputs, shape).map_err(told)?;
     let ran = step.run(engine, states, &Run::of(steps), &Watch::new()).map_err(told)?;
     let results = ran.states.iter().chain(&ran.records).map(|result| bits_of(engine, result));
     Ok((results.collect::<Result<_, _>>()?, ran.at_once))

@@ -10,7 +10,7 @@ use stencil_mex::stencil::{
     Binary, Boundary, Compute, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction,
     Reference, Section, Shift, Sides, Source, Stencil, Taps, Target,
 };
-use stencil_mex::steps::{Number, Run, Shape, Step};
+use stencil_mex::steps::{Number, Run, Shape, Step, Taped};
 use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, check_convolution, is_slow, kernels_of, walking};
@@ -313,7 +313,8 @@ fn came(
     let shape = Shape { states: states.len(), records: 0, until: true };
     let known = vec![None; program.inputs()];
     let states = states.into_iter().map(|(single, len)| numbers(engine, single, len, 5)).collect::<Result<_, _>>()?;
-    let mut step = Step::new(engine, program, known, outputs, shape).map_err(told)?;
+    let mut step =
+        Step::new(engine, Taped { program: Arc::new(program), known, drawn: None }, outputs, shape).map_err(told)?;
     let ran = step.run(engine, states, run, &Watch::new()).map_err(told)?;
     let bits = |all: &[Numbers]| all.iter().map(|one| bits_of(engine, one)).collect::<Result<Vec<_>, _>>();
     Ok((bits(&ran.states)?, bits(&ran.kept)?, ran.steps, ran.ended, ran.at_once, ran.replayed))

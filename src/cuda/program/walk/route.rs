@@ -100,6 +100,8 @@ impl Route {
                     view.is_one()
                 }
                 Step::Filter(..) => false,
+                // A walk has no index of elements beyond the ends.
+                Step::Random(..) => return None,
                 _ => operands.iter().all(|&of| route.uniform[of]),
             };
             let most = |of: &[usize]| operands.iter().map(|&operand| of[operand]).max().unwrap_or(0);

@@ -11,6 +11,7 @@ function varargout = DeviceArray (varargin)
 %   U = DeviceArray.zeros (..., CLASS, NAME, VALUE, ...)
 %   U = zeros (..., 'like', V)       where V lies, in its class
 %   U = DeviceArray.ones (...)
+%   U = DeviceArray.rand (...), randn, randi; DeviceArray.rng (SEED)
 %
 %   Steps that are compiled
 %     Write the step of a solver as a function of arrays,
