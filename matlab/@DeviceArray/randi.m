@@ -40,7 +40,10 @@ function u = randi (limits, varargin)
                         strjoin (arrayfun (@(x) sprintf ('%.17g', x), limits(:).', 'UniformOutput', false), ' ')));
   end
   u = limits(1) + floor ((limits(2) - limits(1) + 1) * DeviceArray_CUDA ('rand', dims, 'double', options{:}));
-  if ~strcmp (name, 'double')
+  if ~isa (u, 'DeviceArray')
+    % What is computed of one element is an ordinary number.
+    u = DeviceArray (cast (u, name), options{:});
+  elseif ~strcmp (name, 'double')
     u = DeviceArray_CUDA ('convert', u, name);
   end
 end

@@ -87,8 +87,7 @@
 %!               @() cummax(u), @() typecast(u, "uint8"), @() bitshift(u, 1), @() {1, 2, 3}{u}});
 
 %!test # with a way out that works
-%! for given = {@() atan2(u), "atan2 (Y, X)"; @() mod(u), "mod (U, N)"; @() merge(u > 0), "merge (MASK, A, B)"; @() rand(3, "like", u), "DeviceArray (rand"; ...
-%!              @() linspace(0, u, 3), "DeviceArray (linspace"; @() NaN(2, "like", int8 (u)), "double or single"; ...
+%! for given = {@() atan2(u), "atan2 (Y, X)"; @() mod(u), "mod (U, N)"; @() merge(u > 0), "merge (MASK, A, B)"; @() linspace(0, u, 3), "DeviceArray (linspace"; @() NaN(2, "like", int8 (u)), "double or single"; ...
 %!              @() u(1,:)(:) * u, "elementwise products"}'
 %!   refused (given{1}, "", given{2});
 %! endfor

@@ -293,7 +293,9 @@ impl Cutter<'_> {
         let scalar = |cutter: &Cutter, value: Value| matches!(cutter.made[value.0], Made::Anywhere(_));
         let parts = self.parts(operands);
         let is_small = parts <= MOST_BEHIND_A_NUMBER && operands.iter().all(|&(of, may)| may || !self.is_computed(of));
-        if node.len == 1 && seen.spans.is_empty() && is_small {
+        // A random number depends on its place, and is no other element's.
+        let is_random = matches!(node.operation, Operation::Random(..));
+        if node.len == 1 && seen.spans.is_empty() && is_small && !is_random {
             let level = self.earliest(operands);
             for &(of, _) in operands {
                 if !scalar(self, of) {

@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 use stencil_mex::cpu::Cpu;
+use stencil_mex::stencil::functions::{Distribution, Draw};
 use stencil_mex::stencil::{
     Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Extreme, MAX_POWER, Operand, Order, Places, RANK,
     Real, Reduction, Reference, Scan, Section, Source, Target, Unary,
@@ -22,7 +23,7 @@ use crate::common::selection;
 use reductions::{check_reduction, reduction_properties, reductions_of_a_line, reductions_of_many};
 
 /// What is to hold of any engine. Nothing here has the ends that other cases meet: arrays are the engine's own.
-pub const TABLE: [Case; 20] = [
+pub const TABLE: [Case; 21] = [
     ("unary", |engine| in_both(engine, unary::<f64>, unary::<f32>)),
     ("binary", |engine| in_both(engine, binary::<f64>, binary::<f32>)),
     ("expansions", |engine| in_both(engine, expansions::<f64>, expansions::<f32>)),
@@ -37,6 +38,7 @@ pub const TABLE: [Case; 20] = [
     ("sorts", |engine| in_both(engine, sorts::sorts::<f64>, sorts::sorts::<f32>)),
     ("sort_properties", |engine| in_both(engine, sorts::sort_properties::<f64>, sorts::sort_properties::<f32>)),
     ("blocks_of_a_device", |engine| in_both(engine, blocks_of_a_device::<f64>, blocks_of_a_device::<f32>)),
+    ("random_numbers", |engine| in_both(engine, random_numbers::<f64>, random_numbers::<f32>)),
     ("fills", |engine| in_both(engine, fills::<f64>, fills::<f32>)),
     ("picks_and_puts", |engine| in_both(engine, picks_and_puts::<f64>, picks_and_puts::<f32>)),
     ("conversions", |engine| in_both(engine, conversions::<f64>, conversions::<f32>)),
@@ -391,6 +393,24 @@ where
     Ok(())
 }
 
+fn random_numbers<T: Real>(engine: &AnyEngine) -> Outcome
+where
+    AnyEngine: Compute<T> + Arithmetic<T>,
+{
+    for distribution in [Distribution::Uniform, Distribution::Normal] {
+        for (number, seed) in [(0, 0), (7, 3), ((1 << 40) + 1, u32::MAX)] {
+            for len in [0, 1, 33, if is_slow(engine) { 500 } else { 40_000 }] {
+                let draw = Draw { distribution, number, seed };
+                check_arrays::<T, T>(engine, &[], &blank::<T>(len), len, |engine, _, to, watch| {
+                    Arithmetic::<T>::random(engine, draw, to, watch)
+                })
+                .map_err(|error| format!("{len} of {draw:?}: {error}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
 fn fills<T: Real>(engine: &AnyEngine) -> Outcome
 where
     AnyEngine: Compute<T> + Arithmetic<T>,
@@ -577,6 +597,13 @@ where
             }),
         ),
         ("fill", Box::new(|_, _, to, watch| Arithmetic::<T>::fill(engine, T::ONE, to, watch))),
+        (
+            "random",
+            Box::new(|_, _, to, watch| {
+                let draw = Draw { distribution: Distribution::Normal, number: 1, seed: 1 };
+                Arithmetic::<T>::random(engine, draw, to, watch)
+            }),
+        ),
         ("convert", Box::new(|_, other, to, watch| Arithmetic::<T>::convert(engine, other, to, watch))),
         (
             "pick",
@@ -671,7 +698,7 @@ where
         let watch = Watch::new();
         for (name, call) in calls::<T>(engine) {
             let mut outcomes = vec![];
-            if !["fill", "convert"].contains(&name) {
+            if !["fill", "random", "convert"].contains(&name) {
                 outcomes.push(("the first", call([&foreign, &own], &own_other, &mut to, &watch)));
             }
             if ["binary", "dot"].contains(&name) {

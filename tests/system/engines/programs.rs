@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use stencil_mex::stencil::functions::Distribution;
 use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real, Reduction,
@@ -121,7 +122,17 @@ impl Making {
     /// One more operation.
     fn grow(&mut self, dice: &mut Dice) {
         let (value, single) = *dice.pick(&self.whole);
-        match dice.of(12) {
+        match dice.of(13) {
+            12 => {
+                let number = self.append(Operation::Fill(dice.of(1000) as f64), false, 1);
+                let what = *dice.pick(&[Distribution::Uniform, Distribution::Normal]);
+                let len = *dice.pick(&[self.len(), 1]);
+                let value = self.append(Operation::Random(what, number, dice.of(9) as f64), single, len);
+                match len {
+                    1 => self.parts.push((value, [1; 3], single)),
+                    _ => self.whole.push((value, single)),
+                }
+            }
             0 => drop(self.whole(Operation::Each(dice.unary(), value), single)),
             1..4 => {
                 let other = *dice.pick(&self.whole);
