@@ -40,8 +40,10 @@ function varargout = iterate (f, n, varargin)
 %     permute (u, [2 1]), ipermute (u, [2 1]), squeeze, u', u.', flip, fliplr,
 %     flipud, rot90, circshift (u, 1), triu, tril, diff
 %     sum, prod, mean, var, std, sumsq, any, all, max, min, nnz, dot (u, v),
-%     norm (u(:)), isequal (u, v), sum (u, 2), max (u(:))
+%     norm (u(:)), isequal (u, v), sum (u, 2), max (u(:)), cumsum, cumprod,
+%     cummax, cummin, sort, median, [v, place] = max (u), [v, place] = sort (u)
 %     zeros (2, 3, 'like', u), ones (2, 3, 'like', u), DeviceArray.zeros (2, 3),
+%     rand (2, 3, 'like', u), DeviceArray.rand (2, 3), randn, randi
 %     size, numel, ndims, rows, columns, length, isempty, isscalar, isvector,
 %     isrow, iscolumn, ismatrix, issquare, isreal, isfloat, isinteger,
 %     islogical, isnumeric, underlyingType, isUnderlyingType (u, 'single')
@@ -51,9 +53,10 @@ function varargout = iterate (f, n, varargin)
 %   The last three take their options, and reductions a dimension; later
 %   operations use what they give, also as 'Boundary', 'Weight' and 'Source'.
 %   Asking for values is the error 'trace': gather, printing, if and while
-%   on a DeviceArray, indices and filters that are computed, sort, find. Random
-%   numbers, the clock, persistent and global variables are read once, while
-%   the step is recorded.
+%   on a DeviceArray, indices and filters that are computed, find. The host's
+%   own random numbers, the clock, persistent and global variables are read
+%   once, while the step is recorded; DeviceArray.rand and its like give new
+%   numbers in each step, those of the loop.
 %
 %   Arrays of a step are DeviceArrays, also where the states are ordinary ones:
 %   CLASS and ISA say so (isUnderlyingType (u, 'single') tells of values), and

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Number;
 use super::recording::{Content, Recorded, Recording, stranger};
 use crate::stencil::functions::Draw;
-use crate::stencil::program::{Filtering, Node, Operation, Term, Value};
+use crate::stencil::program::{Filtering, Node, Operation, Term, Value, Wanted};
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
     Order, Places, Reduction, Scan, Shift, Source, Stencil, Target, Unary,
@@ -98,6 +98,26 @@ impl Recorder {
         let mut array = T::compute(&*self.engine).array(to.len())?;
         run(&*self.engine, &mut array)?;
         self.set(to, Content::Known(T::numbers(Arc::new(array))))
+    }
+
+    /// [`compute`](Self::compute), of what gives places, too.
+    fn compute_with_places<T: Number>(
+        &self,
+        to: &mut Array<T>,
+        run: impl FnOnce(&(dyn Engine + 'static), &mut Array<T>) -> Result<Option<Indices>, Error>,
+    ) -> Result<Option<Indices>, Error> {
+        let mut places = None;
+        self.compute(to, |engine, to| {
+            places = run(engine, to)?;
+            Ok(())
+        })?;
+        Ok(places)
+    }
+
+    /// `len` places that a step finds, all smaller than `bound`.
+    fn record_places(&self, operation: Operation, (len, bound): (usize, usize)) -> Indices {
+        let value = self.recording.tape().program.append(Node { operation, single: false, len });
+        Indices::new(self.recording.array(Content::Value(value), len), bound, false)
     }
 
     /// What `to` becomes of what it is, computed now.
@@ -291,14 +311,25 @@ where
             (Some(from), Target::Host(to)) => {
                 T::arithmetic(&*self.engine).extremes(which, from, size, Target::Host(to), watch)
             }
-            _ => Err(self.recording.cannot("max or min with places")),
+            (Some(from), Target::Array(to)) => {
+                let places = self.compute_with_places(to, |engine, to| {
+                    T::arithmetic(engine).extremes(which, from, size, Target::Array(to), watch).map(Some)
+                })?;
+                places.ok_or_else(|| Error::Internal("An extreme without its places.".into()))
+            }
+            (None, Target::Array(to)) => {
+                let of = self.recording.value_of(from)?;
+                self.record(to, Operation::Extreme(which, of, size, Wanted::Elements))?;
+                Ok(self.record_places(Operation::Extreme(which, of, size, Wanted::Places), (to.len(), size[1])))
+            }
+            (None, Target::Host(_)) => Err(self.recording.asks_for_values("max or min with places")),
         }
     }
 
     fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         match self.known(from)? {
             Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).scan(op, from, size, to, watch)),
-            None => Err(self.recording.cannot("cumsum or cumprod")),
+            None => self.record(to, Operation::Scan(op, self.recording.value_of(from)?, size)),
         }
     }
 
@@ -312,15 +343,15 @@ where
         watch: &Watch,
     ) -> Result<Option<Indices>, Error> {
         match self.known(from)? {
-            Some(from) => {
-                let mut places = None;
-                self.compute(to, |engine, to| {
-                    places = T::arithmetic(engine).sort(order, from, size, to, with_places, watch)?;
-                    Ok(())
-                })?;
-                Ok(places)
+            Some(from) => self.compute_with_places(to, |engine, to| {
+                T::arithmetic(engine).sort(order, from, size, to, with_places, watch)
+            }),
+            None => {
+                let of = self.recording.value_of(from)?;
+                self.record(to, Operation::Sort(order, of, size, Wanted::Elements))?;
+                let places = Operation::Sort(order, of, size, Wanted::Places);
+                Ok(with_places.then(|| self.record_places(places, (to.len(), size[1]))))
             }
-            None => Err(self.recording.cannot("sort")),
         }
     }
 
@@ -332,7 +363,15 @@ where
     }
 
     fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let recorded = match self.recording.content(indices.held()) {
+            Ok(Content::Value(value)) => Some(*value),
+            _ => None,
+        };
         match to {
+            Target::Array(to) if recorded.is_some() => {
+                let places = recorded.map(|value| if T::SINGLE { self.recording.converted(value) } else { value });
+                self.set(to, places.map_or(Content::Nothing, Content::Value))
+            }
             Target::Host(to) => T::arithmetic(&*self.engine).ordinals(indices, Target::Host(to), watch),
             Target::Array(to) => {
                 self.compute(to, |engine, to| T::arithmetic(engine).ordinals(indices, Target::Array(to), watch))

@@ -262,11 +262,6 @@ impl Recording {
              out with 'Record'."
         ))
     }
-
-    /// The error of what no step does.
-    pub(super) fn cannot(&self, what: &str) -> Error {
-        self.refused(format!("{what} cannot be a part of a step: do it outside, with what the step returns."))
-    }
 }
 
 /// The error of asking for the number of elements that a mask picks.

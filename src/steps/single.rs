@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::Number;
 use crate::stencil::functions::Draw;
-use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value};
-use crate::stencil::{Array, Compute, Engine, Error, Operand, Places, Source, Target};
+use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value, Wanted};
+use crate::stencil::{Array, Compute, Engine, Error, Indices, Operand, Places, Source, Target};
 use crate::watch::Watch;
 
 /// What has been computed so far, by value.
@@ -42,6 +42,15 @@ pub(super) fn compute(
     (to, begins): (&mut Numbers, bool),
     watch: &Watch,
 ) -> Result<(), Error> {
+    if let Operation::Sort(.., Wanted::Places) | Operation::Extreme(.., Wanted::Places) = node.operation {
+        let to = alone::<f64>(to)?;
+        let of = node.operation.values().next().and_then(|of| results[of.0].as_ref()).ok_or_else(missing)?;
+        let places = match of {
+            Numbers::Double(from) => places_of(engine, (&node.operation, to.len()), from, watch)?,
+            Numbers::Single(from) => places_of(engine, (&node.operation, to.len()), from, watch)?,
+        };
+        return f64::arithmetic(engine).ordinals(&places, Target::Array(to), watch);
+    }
     if node.single {
         in_class::<f32>(engine, (node, places), results, (to, begins), watch)
     } else {
@@ -96,10 +105,37 @@ where
         Operation::Filter(filter, value) => filtered::<T>(engine, filter, results, *value, to, watch),
         Operation::Pick(places, value) => arithmetic.pick(of(value)?, held.unwrap_or(places), Target::Array(to), watch),
         Operation::Put(places, [from, _]) => arithmetic.put(Source::Array(of(from)?), places, to, watch),
+        Operation::Scan(op, value, size) => arithmetic.scan(*op, of(value)?, *size, to, watch),
+        Operation::Sort(order, value, size, _) => {
+            arithmetic.sort(*order, of(value)?, *size, to, false, watch).map(drop)
+        }
+        Operation::Extreme(which, value, size, _) => {
+            arithmetic.extremes(*which, of(value)?, *size, Target::Array(to), watch).map(drop)
+        }
         Operation::Reduce(op, first, second, size) => {
             let second = second.as_ref().map(of).transpose()?;
             arithmetic.reduce(*op, of(first)?, second.map(|array| &**array), *size, Target::Array(to), watch)
         }
+    }
+}
+
+/// The places that a sort or an extreme of `len` results finds.
+fn places_of<T: Number>(
+    engine: &(dyn Engine + 'static),
+    (operation, len): (&Operation, usize),
+    from: &Array<T>,
+    watch: &Watch,
+) -> Result<Indices, Error> {
+    let mut elements = T::compute(engine).array(len)?;
+    let arithmetic = T::arithmetic(engine);
+    match operation {
+        Operation::Sort(order, _, size, _) => {
+            arithmetic.sort(*order, from, *size, &mut elements, true, watch)?.ok_or_else(missing)
+        }
+        Operation::Extreme(which, _, size, _) => {
+            arithmetic.extremes(*which, from, *size, Target::Array(&mut elements), watch)
+        }
+        _ => Err(missing()),
     }
 }
 

@@ -526,9 +526,8 @@
 %! said = refused_step (@into_ordinary, x);
 %! assert (! isempty (strfind (said, "into_ordinary, line 3")) && ! isempty (strfind (said, "[a, b]")), "%s", said);
 %! refused_step (@(u) u(2:end,:), x);
-%! refused_step (@(u) sort (u), x);
+%! refused_step (@(u) find (u), x);
 %! refused_step (@(u) u(u > 0.5), x);
-%! refused_step (@(u) cumsum (u), x);
 %! refused_step (@(u) DeviceArray.iterate (@(v) 2 * v, 2, u), x);
 %! refused_step (@(u) [u; u], x);
 %! assert (! isempty (strfind (refused_step (@(u) double (u) + disp (u), x), "A step cannot be recorded")));
@@ -582,8 +581,35 @@
 %! step (x);
 %! clear step
 %! DeviceArray.iterate (@(u) u + 1, 3, x);
-%! refused_step (@(u) sort (u), x);
+%! refused_step (@(u) find (u), x);
 %! assert (DeviceArray_CUDA ("count"), count);
+
+%!function varargout = ordered (f, u)
+%!  [values, place] = f (u);
+%!  varargout{1} = u + 0.25 * values ./ (1 + place);
+%!endfunction
+
+%!test  # running sums, sorts, medians and extremes with their places
+%! for u = {x, single(x), x(1,:), round(4 * x)}
+%!   if (! takes ("ordered", class (u{1}), size (u{1}))), continue; endif
+%!   for f = {@cumsum, @cumprod, @cummax, @cummin, @(u) sort(u), @(u) sort(u, 2, "descend"), @(u) cumsum(u, 2)}
+%!     check (@(u) 0.5 * u + 0.5 * f{1} (u), 3, u{1});
+%!   endfor
+%!   for f = {@median, @(u) median(u, 2), @(u) median(u(:))}
+%!     check (@(u) u - 0.5 * f{1} (u), 3, u{1});
+%!   endfor
+%!   for f = {@max, @min, @sort, @cummax, @(u) max(u, [], 2), @(u) min(u(:)), @(u) sort(u, 2), @(u) sort(u(:,1))}
+%!     check (@(u) ordered (f{1}, u), 3, u{1});
+%!   endfor
+%! endfor
+%! ## Places are in double, of singles, too; NaN is left out.
+%! [value, place] = DeviceArray.iterate (@(u, p) deal_max (u), 1, DeviceArray (single ([NaN 3 9 9])), DeviceArray (0));
+%! assert (gather (value), single ([NaN 3 9 9]));
+%! assert (gather (place), 3);
+
+%!function [u, place] = deal_max (u)
+%!  [~, place] = max (u);
+%!endfunction
 
 ## --- What new users meet
 

@@ -7,7 +7,7 @@ function [w, place] = running (verb, u, dim)
     dim = find ([d 2] ~= 1, 1);
   end
   if prod (d) == 1
-    w = gather (u);
+    w = oneNumber (u);
     place = 1;
     return
   end

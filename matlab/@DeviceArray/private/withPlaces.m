@@ -7,7 +7,7 @@ function [c, i] = withPlaces (verb, u, dim)
   end
   [c, i] = DeviceArray_CUDA (verb, u, dim);
   if isa (c, 'DeviceArray') && numel (c) == 1
-    c = gather (c);
-    i = gather (i);
+    c = oneNumber (c);
+    i = oneNumber (i);
   end
 end

@@ -187,7 +187,11 @@ impl Cutter<'_> {
             Operation::Reduce(_, first, second, [1, len, 1]) if self.limits.numbers > 0 && *len > 1 => {
                 return self.reduced(value, [Some(*first), *second], *len);
             }
-            Operation::Reduce(..) | Operation::Put(..) => {}
+            Operation::Reduce(..)
+            | Operation::Put(..)
+            | Operation::Scan(..)
+            | Operation::Sort(..)
+            | Operation::Extreme(..) => {}
             Operation::Pick(places, _) if !matches!(**places, Places::Section(_)) => {}
             Operation::Filter(filter, of) => {
                 let reach = Reach::new(filter);
@@ -501,9 +505,12 @@ impl<'c, 'p> Builder<'c, 'p> {
                 let part = if is_here { self.part(*of, None) } else { self.loaded(*of, None) };
                 Step::Filter(part, self.axes(&reach), reach.chain)
             }
-            Operation::Input(_) | Operation::Put(..) | Operation::Reduce(..) => {
-                unreachable!("they are in memory")
-            }
+            Operation::Input(_)
+            | Operation::Put(..)
+            | Operation::Reduce(..)
+            | Operation::Scan(..)
+            | Operation::Sort(..)
+            | Operation::Extreme(..) => unreachable!("they are in memory"),
         };
         let part = self.push(step, single);
         self.of_values.insert(value, part);

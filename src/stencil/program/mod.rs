@@ -17,7 +17,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::functions::Distribution;
-use super::{Array, Binary, Convolution, Derivative, Expansion, Places, Reduction, Shift, Stencil, Unary};
+use super::{
+    Array, Binary, Convolution, Derivative, Expansion, Extreme, Order, Places, Reduction, Scan, Shift, Stencil, Unary,
+};
 pub use cut::{Limits, Plan, Stage};
 pub use group::MOST_DIMS;
 pub use kernel::{Axis, Feed, Gait, Kernel, Part, Recorded, Recurrence, Reduced, Step, View};
@@ -113,6 +115,15 @@ pub enum Filtering {
     Shift(Shift),
 }
 
+/// The result of an operation that finds elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The elements.
+    Elements,
+    /// Their places in their lines, in double, counted from 1.
+    Places,
+}
+
 /// An operation; see [`Arithmetic`](super::Arithmetic) for what each one means.
 #[derive(Debug, Clone)]
 pub enum Operation {
@@ -138,6 +149,12 @@ pub enum Operation {
     Random(Distribution, Value, f64),
     /// A reduction of one array or of two, along the middle of three dimensions.
     Reduce(Reduction, Value, Option<Value>, [usize; 3]),
+    /// Each element with all ahead of it along the middle of three dimensions.
+    Scan(Scan, Value, [usize; 3]),
+    /// Lines along the middle of three dimensions, in order.
+    Sort(Order, Value, [usize; 3], Wanted),
+    /// The smallest or the largest along the middle of three dimensions.
+    Extreme(Extreme, Value, [usize; 3], Wanted),
 }
 
 /// An operation, and the array that it gives.
@@ -231,6 +248,9 @@ impl Operation {
             Operation::Input(_) | Operation::Fill(_) => [None; 3],
             Operation::Each(_, value)
             | Operation::Random(_, value, _)
+            | Operation::Scan(_, value, _)
+            | Operation::Sort(_, value, ..)
+            | Operation::Extreme(_, value, ..)
             | Operation::Convert(value)
             | Operation::Filter(_, value)
             | Operation::Pick(_, value) => [Some(*value), None, None],
