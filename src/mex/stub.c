@@ -48,7 +48,8 @@ static void refuse(const char* why) {
     raise(identifier, "The library cannot be opened: %s. Copy the whole folder, or run compile_mex.", why);
 }
 
-static void open_library(void) {
+// Once: its buffers are not on the stack of a call.
+__attribute__((noinline)) static void open_library(void) {
     Dl_info own;
     char path[PATH_MAX + 32];
     if (!dladdr(&call, &own) || !realpath(own.dli_fname, path)) {
