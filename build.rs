@@ -75,10 +75,6 @@ fn run() -> Result<()> {
     fs::write(out.join("catalogue.rs"), catalogue(Path::new("cuda"))?)?;
     fs::write(out.join("arguments.rs"), kernel_arguments(Path::new("cuda/arguments.cuh"))?)?;
     println!("cargo:rustc-env=STENCIL_BUILD={}", build_line(&header)?);
-    // Octave loads a MEX file with RTLD_GLOBAL: without -Bsymbolic, two of them could bind to each other's symbols.
-    // nodelete: `clear` unloads the file, and a thread that has not quite ended must still find its code.
-    println!("cargo:rustc-cdylib-link-arg=-Wl,-Bsymbolic");
-    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     Ok(())
 }
 

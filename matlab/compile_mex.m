@@ -5,7 +5,7 @@ function built = compile_mex ()
 %   BUILT = compile_mex ()
 %
 %   Builds the library with cargo, and places it beside this
-%   file under the name of each function it serves. The functions are cleared
+%   file, with a MEX file for each function. The functions are cleared
 %   first, so that the next call runs what was built. What the build prints is
 %   shown as it comes. A second call, with nothing changed, takes a second. In
 %   Octave, what spares large outputs a copy is built as well, for the version

@@ -2,9 +2,9 @@
 //! same bits.
 //!
 //! # The way of a call
-//! The host calls [`mexFunction`]. [`mex`] reads the arguments into plain values and finds the function that was called
-//! among [`gateway::FUNCTIONS`]. The function checks them and chooses an engine; `mex` has the host make the output;
-//! the engine, [`cuda`] or [`cpu`], fills it. What a stencil is, to the last bit, is said in [`stencil`].
+//! The host calls a MEX file, and that calls [`stencil_mex_call`]. [`mex`] reads the arguments into plain values and
+//! finds the function that was called among [`gateway::FUNCTIONS`]. The function checks them and chooses an engine; `mex`
+//! has the host make the output; the engine, [`cuda`] or [`cpu`], fills it. What a stencil is, to the last bit, is said in [`stencil`].
 //!
 //! Arrows run one way: `gateway` knows `mex`, the engines and `stencil`; the engines know `stencil` and [`workers`];
 //! `mex` knows no stencil, and the engines know no `mxArray`.
@@ -33,14 +33,14 @@ pub mod workers;
 #[path = "../tests/common/selection.rs"]
 mod selection;
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::c_int;
 
-/// What the hosts call.
+/// What a MEX file (`src/mex/stub.c`) calls for its `mexFunction`.
 ///
 /// # Safety
-/// For the host alone: `plhs` has room for one output at least, `prhs` holds `nrhs` arrays.
+/// For MEX files alone: `plhs` has room for one output at least, `prhs` holds `nrhs` arrays.
 #[unsafe(no_mangle)]
-pub unsafe extern "C-unwind" fn mexFunction(
+pub unsafe extern "C-unwind" fn stencil_mex_call(
     nlhs: c_int,
     plhs: *mut *mut mex::mxArray,
     nrhs: c_int,
@@ -53,22 +53,4 @@ pub unsafe extern "C-unwind" fn mexFunction(
 /// What the hosts call when a function is cleared, and when they end.
 unsafe extern "C-unwind" fn release() {
     mex::guarded_exit(gateway::release);
-}
-
-/// Octave 11 loads no MEX file without it, and this is the version it knows.
-#[unsafe(no_mangle)]
-pub static __octave_mex_soversion__: c_int = 1;
-
-/// By this MATLAB learns which of its interfaces the file was made for: the one with separate complex arrays, which all
-/// its versions have.
-///
-/// # Safety
-/// For MATLAB alone: both addresses are those of an unsigned int.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn mexfilerequiredapiversion(built_by_release: *mut c_uint, target_api_version: *mut c_uint) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        *built_by_release = 0x2018a;
-        *target_api_version = 0x0730_0000;
-    }
 }

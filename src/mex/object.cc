@@ -528,12 +528,14 @@ mxArray* array_of(const octave_value& value) {
 
 // Makes the type known to this Octave, once; its operators call `verb'. The number in the name is
 // for what is passed between here and object.rs: change it with that. Returns 0, or 2 where
-// this Octave does not do as expected.
+// this Octave does not do as expected, or knows the type of another folder's library.
 extern "C" __attribute__((visibility("default"))) int stencil_install_2(Verb verb) {
     try {
         if (!library_verb) {
             octave::interpreter* interpreter = octave::interpreter::the_interpreter();
             if (!interpreter) return 2;
+            // It would end the process over the second.
+            if (interpreter->get_type_info().lookup_type(TYPE_NAME).is_defined()) return 2;
             device_array::register_with(interpreter->get_type_info());
             install_operators(interpreter->get_type_info());
             install_rows(interpreter->get_symbol_table());

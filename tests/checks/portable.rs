@@ -1,19 +1,16 @@
-//! What the library of the packages asks of a machine: `STENCIL_MEX_LIBRARY` names it. An ordinary build asks for more.
+//! What the packages' library and MEX files ask of a machine: `STENCIL_MEX_FILE` names one of these, beside the library.
+//! An ordinary build asks for more.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 use object::elf::DT_NEEDED;
 use object::read::elf::{Dyn, ElfFile64};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 
+use crate::exports::files;
+
 /// The oldest glibc that it is to load with.
 const GLIBC: &str = "2.17";
-
-fn library() -> Vec<u8> {
-    let path = std::env::var_os("STENCIL_MEX_LIBRARY").map(PathBuf::from).expect("STENCIL_MEX_LIBRARY");
-    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
 
 /// The numbers of a version, which compare as the version does.
 fn numbers(version: &str) -> Vec<u32> {
@@ -21,49 +18,50 @@ fn numbers(version: &str) -> Vec<u32> {
 }
 
 #[test]
-#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
+#[ignore = "it is of the packages, of which STENCIL_MEX_FILE names a MEX file"]
 fn no_symbol_is_newer_than_the_oldest_glibc() {
-    let data = library();
-    let file = ElfFile64::<Endianness>::parse(&*data).unwrap();
-    let (endian, sections) = (file.endian(), file.elf_section_table());
-    let (mut needs, link) = sections.gnu_verneed(endian, &*data).unwrap().expect("versions");
-    let strings = sections.strings(endian, &*data, link).unwrap();
-    let mut versions = BTreeSet::new();
-    while let Some((_, mut names)) = needs.next().unwrap() {
-        while let Some(name) = names.next().unwrap() {
-            versions.insert(std::str::from_utf8(name.name(endian, strings).unwrap()).unwrap().to_owned());
+    for data in files() {
+        let file = ElfFile64::<Endianness>::parse(&*data).unwrap();
+        let (endian, sections) = (file.endian(), file.elf_section_table());
+        let (mut needs, link) = sections.gnu_verneed(endian, &*data).unwrap().expect("versions");
+        let strings = sections.strings(endian, &*data, link).unwrap();
+        let mut versions = BTreeSet::new();
+        while let Some((_, mut names)) = needs.next().unwrap() {
+            while let Some(name) = names.next().unwrap() {
+                versions.insert(std::str::from_utf8(name.name(endian, strings).unwrap()).unwrap().to_owned());
+            }
         }
+        let glibc: Vec<_> = versions.iter().filter_map(|version| version.strip_prefix("GLIBC_")).collect();
+        assert!(!glibc.is_empty(), "{versions:?}");
+        let newer: Vec<_> = glibc.into_iter().filter(|version| numbers(version) > numbers(GLIBC)).collect();
+        assert!(newer.is_empty(), "GLIBC_ {newer:?}");
     }
-    let glibc: Vec<_> = versions.iter().filter_map(|version| version.strip_prefix("GLIBC_")).collect();
-    assert!(!glibc.is_empty(), "{versions:?}");
-    let newer: Vec<_> = glibc.into_iter().filter(|version| numbers(version) > numbers(GLIBC)).collect();
-    assert!(newer.is_empty(), "GLIBC_ {newer:?}");
 }
 
 #[test]
-#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
+#[ignore = "it is of the packages, of which STENCIL_MEX_FILE names a MEX file"]
 fn only_what_every_host_has_is_needed() {
-    let data = library();
-    let file = ElfFile64::<Endianness>::parse(&*data).unwrap();
-    let (endian, sections) = (file.endian(), file.elf_section_table());
-    let (entries, link) = sections.dynamic(endian, &*data).unwrap().expect("a dynamic section");
-    let strings = sections.strings(endian, &*data, link).unwrap();
-    let needed: BTreeSet<_> = entries
-        .iter()
-        .filter(|entry| entry.tag32(endian) == Some(DT_NEEDED))
-        .map(|entry| std::str::from_utf8(entry.string(endian, strings).unwrap()).unwrap())
-        .collect();
-    // All but the first are parts of glibc, and those of the second row are needed where a function of theirs is called.
-    let always = BTreeSet::from(["libgcc_s.so.1", "libc.so.6"]);
+    // Parts of glibc, of which those of the second row are needed where a function of theirs is called; and the unwinder.
+    let always = BTreeSet::from(["libc.so.6"]);
     let sometimes = BTreeSet::from(["libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"]);
-    assert!(needed.is_superset(&always) && needed.is_subset(&(&always | &sometimes)), "{needed:?}");
+    for (data, unwinder) in files().iter().zip([None, Some("libgcc_s.so.1")]) {
+        let file = ElfFile64::<Endianness>::parse(&**data).unwrap();
+        let (endian, sections) = (file.endian(), file.elf_section_table());
+        let (entries, link) = sections.dynamic(endian, &**data).unwrap().expect("a dynamic section");
+        let strings = sections.strings(endian, &**data, link).unwrap();
+        let needed = entries.iter().filter(|entry| entry.tag32(endian) == Some(DT_NEEDED));
+        let needed: BTreeSet<_> =
+            needed.map(|entry| std::str::from_utf8(entry.string(endian, strings).unwrap()).unwrap()).collect();
+        let always: BTreeSet<_> = always.iter().copied().chain(unwinder).collect();
+        assert!(needed.is_superset(&always) && needed.is_subset(&(&always | &sometimes)), "{needed:?}");
+    }
 }
 
 /// The host's errors pass through our frames, and ours through the host's: one unwinder must know both.
 #[test]
-#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
+#[ignore = "it is of the packages, of which STENCIL_MEX_FILE names a MEX file"]
 fn the_unwinder_is_the_systems() {
-    let data = library();
+    let [_, data] = files();
     let file = object::File::parse(&*data).unwrap();
     for name in ["_Unwind_RaiseException", "_Unwind_Resume"] {
         assert!(file.dynamic_symbols().any(|symbol| symbol.name() == Ok(name) && symbol.is_undefined()), "{name}");
@@ -71,10 +69,11 @@ fn the_unwinder_is_the_systems() {
 }
 
 #[test]
-#[ignore = "it is of the packages' library, which STENCIL_MEX_LIBRARY names"]
-fn it_is_stripped() {
-    let data = library();
-    let file = object::File::parse(&*data).unwrap();
-    assert_eq!(file.symbols().count(), 0);
-    assert!(!file.sections().any(|section| section.name().unwrap().starts_with(".debug")));
+#[ignore = "it is of the packages, of which STENCIL_MEX_FILE names a MEX file"]
+fn they_are_stripped() {
+    for data in files() {
+        let file = object::File::parse(&*data).unwrap();
+        assert_eq!(file.symbols().count(), 0);
+        assert!(!file.sections().any(|section| section.name().unwrap().starts_with(".debug")));
+    }
 }

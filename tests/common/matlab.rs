@@ -1,6 +1,6 @@
 //! The stand-in for MATLAB (`tests/stand_in`), as tests see it: the host that they call the library in.
 //!
-//! `STENCIL_MEX_LIBRARY` says which MEX file to load, unless it is the one that cargo built.
+//! `STENCIL_MEX_FILE` says which MEX file to load, unless it is one for the library that cargo built.
 //!
 //! # Rationale
 //! MATLAB calls a MEX file on its one interpreter thread, and the books of the stand-in are one for the process. So all
@@ -17,7 +17,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::ptr;
 use std::slice;
 use std::sync::mpsc::{Sender, channel};
@@ -26,6 +27,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use libraries::stand_in_dir;
+
+/// The library, which lies beside its MEX files.
+pub const LIBRARY: &str = "libstencil_mex.so";
 
 pub const ARRAYS: &str = "DeviceArray_CUDA";
 pub const STENCIL: &str = "StencilConstantMemory_CUDA";
@@ -233,17 +237,22 @@ pub unsafe fn owned(text: *const c_char) -> Option<String> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// The MEX file: cargo puts it beside the tests, or one folder up.
+/// The MEX file: beside its library, which cargo puts beside the tests, or one folder up.
 pub fn mex_file() -> PathBuf {
-    if let Some(path) = env::var_os("STENCIL_MEX_LIBRARY") {
-        return path.into();
-    }
-    let test = env::current_exe().expect("the path of this test");
-    let places = test.ancestors().skip(1).take(2).map(|folder| folder.join("libstencil_mex.so"));
-    places
-        .clone()
-        .find(|path| path.is_file())
-        .unwrap_or_else(|| panic!("libstencil_mex.so is in none of {:?}", places.collect::<Vec<_>>()))
+    static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let test = env::current_exe().expect("the path of this test");
+        let places = test.ancestors().skip(1).take(2).map(|folder| folder.join(LIBRARY));
+        let library = places
+            .clone()
+            .find(|path| path.is_file())
+            .unwrap_or_else(|| panic!("{LIBRARY} is in none of {:?}", places.collect::<Vec<_>>()));
+        let file = library.with_extension("mexa64");
+        let builder = Path::new(env!("CARGO_MANIFEST_DIR")).join("matlab/build-mex");
+        let status = Command::new(builder).arg("--mex").arg(&file).status().expect("matlab/build-mex");
+        assert!(status.success(), "matlab/build-mex --mex: {status}");
+        file
+    });
+    env::var_os("STENCIL_MEX_FILE").map_or_else(|| MADE.clone(), PathBuf::from)
 }
 
 /// An error or a warning as MATLAB shows it.

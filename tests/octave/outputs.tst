@@ -6,7 +6,7 @@
 %!  folder = tempname ();
 %!  mkdir (folder);
 %!  from = fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex"));
-%!  status = system (sprintf ("cp -P '%s'/*.mex '%s'/libstencil_mex.so '%s'", from, from, folder));
+%!  status = system (sprintf ("cp '%s'/*.mex '%s'/libstencil_mex.so '%s'", from, from, folder));
 %!  assert (status, 0);
 %!endfunction
 
@@ -249,7 +249,7 @@
 ## --- How it is built --------------------------------------------------------------------------
 
 %!function [status, out] = build (root, mkoctfile)
-%!  library = file_in_loadpath ("StencilConstantMemory_CUDA.mex");
+%!  library = fullfile (fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex")), "libstencil_mex.so");
 %!  [status, out] = system (sprintf ("env MKOCTFILE='%s' '%s/matlab/build-mex' --from '%s' mex 2>&1", ...
 %!                                   mkoctfile, root, library));
 %!endfunction
@@ -269,7 +269,7 @@
 %! endif
 %! unwind_protect
 %!   copyfile (fullfile (here, "build-mex"), fullfile (root, "matlab"));
-%!   copyfile (fullfile (here, "..", "src", "mex", "*.cc"), fullfile (root, "src", "mex"));
+%!   copyfile (fullfile (here, "..", "src", "mex", "*.c*"), fullfile (root, "src", "mex"));
 %!   copyfile (fullfile (here, "..", "src", "mex", "*.hpp"), fullfile (root, "src", "mex"));
 %!   ## The other one, which takes long to compile, is there already.
 %!   if (! isempty (helper ("object")))

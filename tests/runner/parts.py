@@ -56,7 +56,7 @@ SHARES = {f"{kind}, engines::cuda": 8 for kind in ("stand-in", "sanitized", "rac
 SHARES.update({"lib cuda": 2, "lib cpu": 2})
 # What a test program may read or load. What decides most is the program itself.
 RUNNER = ("tests/run", "tests/runner")
-OF_SYSTEM = ("tests/stand_in", "cuda", "src/ranks", "matlab", *RUNNER)
+OF_SYSTEM = ("tests/stand_in", "cuda", "src/mex/stub.c", "src/ranks", "matlab", *RUNNER)
 OF_DOCUMENTS = ("ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "LICENSE-APACHE")
 OF_DOCUMENTS += ("LICENSE-MIT", "benches", "cuda", "docs", "examples", "packaging", "src")
 OF_CHECKS = (*OF_DOCUMENTS, "Cargo.lock", "Cargo.toml", "build.rs", "matlab", "tests")
@@ -515,7 +515,7 @@ def packages_here(setup, is_release):
     def tried(unpacked):
         (folder,) = (path for path in unpacked.iterdir() if path.is_dir())
         checks, inputs = setup.programs["checks"], (unpacked, *OF_CHECKS)
-        toolbox = {"STENCIL_MEX_LIBRARY": folder / "toolbox/StencilConstantMemory_CUDA.mexa64"}
+        toolbox = {"STENCIL_MEX_FILE": folder / "toolbox/StencilConstantMemory_CUDA.mexa64"}
         of_toolbox = {"wanted": "^matlab::", "environment": toolbox, "inputs": inputs}
         of_packages = {"needs": ("packages",)}
         made = [rust("Packages: stand-in for MATLAB", "toolbox, ", checks, **of_toolbox)]
@@ -523,8 +523,8 @@ def packages_here(setup, is_release):
         if is_release:
             library = folder / "toolbox/libstencil_mex.so"
             setup.measured["package_library_bytes"] = library.stat().st_size
-            of_library = {"environment": {"STENCIL_MEX_LIBRARY": library}, "inputs": inputs}
-            # Some of them are ignored where no library is named.
+            of_library = {"environment": toolbox, "inputs": inputs}
+            # Some of them are ignored where no package is named.
             of_library.update(wanted="^(portable|exports)::", options=["--include-ignored"])
             made.append(rust("Packages: library", "portable, ", checks, **of_library))
             of_packages["names"] = ["errors", "hostile"]
@@ -588,12 +588,14 @@ def built(setup, folder):
     """The tests of a bundle that tests/bundle packed, on a machine without Rust."""
     libraries = folder / "lib"
     # The programs were built elsewhere: they are told where things lie here.
-    environment = {"STAND_IN_DIR": libraries, "STENCIL_MEX_LIBRARY": libraries / "libstencil_mex.so"}
+    environment = {"STAND_IN_DIR": libraries, "STENCIL_MEX_FILE": ROOT / "matlab/StencilConstantMemory_CUDA.mex"}
 
     def place():
-        # These were built for the Octave of that machine, and are of use where the same one runs.
-        for helper in [*libraries.glob("libstencil_lend-*.so"), *libraries.glob("libstencil_object-*.so")]:
-            shutil.copy(helper, ROOT / "matlab")
+        # The MEX files, as there may be no C compiler; and what was built for the Octave of that machine, which is of use
+        # where the same one runs.
+        for pattern in ("*.mex", "libstencil_lend-*.so", "libstencil_object-*.so"):
+            for file in libraries.glob(pattern):
+                shutil.copy(file, ROOT / "matlab")
         for program in (folder / "bin").iterdir():
             program.chmod(0o755)
         return subprocess.run(["matlab/build-mex", "--from", libraries / "libstencil_mex.so", "mex"]).returncode
