@@ -83,21 +83,22 @@ struct Reduced<M: Machine> {
     r: Pair<M>,
 }
 
-/// Reduces a positive number.
-#[inline(always)]
-fn reduced<M: Machine>(m: &mut M, a: M::Number, reach: Reach) -> Reduced<M> {
-    let moderate = reduced_moderate(m, a);
-    if reach == Reach::Moderate {
-        return moderate;
+shared! {
+    /// Reduces a positive number.
+    fn reduced<M>(m, a: M::Number, reach: Reach) -> Reduced<M> {
+        let moderate = reduced_moderate(m, a);
+        if reach == Reach::Moderate {
+            return moderate;
+        }
+        let (bound, infinity) = (m.number(MODERATE), m.number(f64::INFINITY));
+        let is_large = m.less(bound, a);
+        let is_finite = m.less(a, infinity);
+        let is_large = m.both(is_large, is_finite);
+        let large = m.select(is_large, a, bound);
+        let large = reduced_large(m, large);
+        let count = m.wselect(is_large, large.count, moderate.count);
+        Reduced { count, r: select_pair(m, is_large, large.r, moderate.r) }
     }
-    let (bound, infinity) = (m.number(MODERATE), m.number(f64::INFINITY));
-    let is_large = m.less(bound, a);
-    let is_finite = m.less(a, infinity);
-    let is_large = m.both(is_large, is_finite);
-    let large = m.select(is_large, a, bound);
-    let large = reduced_large(m, large);
-    let count = m.wselect(is_large, large.count, moderate.count);
-    Reduced { count, r: select_pair(m, is_large, large.r, moderate.r) }
 }
 
 /// Reduces a number up to [`MODERATE`]. The first difference is exact.
@@ -226,26 +227,26 @@ fn cosine<M: Machine>(m: &mut M, (r, rest): Pair<M>, (square, square_error): Pai
     (sum, m.fma(fourth, c, error))
 }
 
-/// Both, of the angle that is left.
-#[inline(always)]
-fn sine_and_cosine<M: Machine>(m: &mut M, r: Pair<M>) -> [Pair<M>; 2] {
-    let square = two_product(m, r.0, r.0);
-    [sine(m, r, square), cosine(m, r, square)]
-}
+shared! {
+    /// Both, of the angle that is left.
+    fn sine_and_cosine<M>(m, r: Pair<M>) -> [Pair<M>; 2] {
+        let square = two_product(m, r.0, r.0);
+        [sine(m, r, square), cosine(m, r, square)]
+    }
 
-/// The sine after `count` quarters of a turn, its sign flipped as `sign` says.
-#[inline(always)]
-fn turned<M: Machine>(m: &mut M, count: M::Whole, r: Pair<M>, sign: M::Whole) -> M::Number {
-    let [sine, cosine] = sine_and_cosine(m, r);
-    let (sine, cosine) = (m.add(sine.0, sine.1), m.add(cosine.0, cosine.1));
-    let (zero, one, two) = (m.whole(0), m.whole(1), m.whole(2));
-    let odd = m.wand(count, one);
-    let is_even = m.wequal(odd, zero);
-    let result = m.select(is_even, sine, cosine);
-    let half_turn = m.wand(count, two);
-    let flip = m.shl(half_turn, 62);
-    let flip = m.wxor(flip, sign);
-    with_sign(m, result, flip)
+    /// The sine after `count` quarters of a turn, its sign flipped as `sign` says.
+    fn turned<M>(m, count: M::Whole, r: Pair<M>, sign: M::Whole) -> M::Number {
+        let [sine, cosine] = sine_and_cosine(m, r);
+        let (sine, cosine) = (m.add(sine.0, sine.1), m.add(cosine.0, cosine.1));
+        let (zero, one, two) = (m.whole(0), m.whole(1), m.whole(2));
+        let odd = m.wand(count, one);
+        let is_even = m.wequal(odd, zero);
+        let result = m.select(is_even, sine, cosine);
+        let half_turn = m.wand(count, two);
+        let flip = m.shl(half_turn, 62);
+        let flip = m.wxor(flip, sign);
+        with_sign(m, result, flip)
+    }
 }
 
 /// The sine.

@@ -23,21 +23,21 @@ const TAIL: [f64; 7] = [
 const THIRD: [f64; 2] = [2.0 / 3.0, f64::from_bits(0x3c85_5555_5555_5555)];
 const FIFTH: [f64; 2] = [2.0 / 5.0, f64::from_bits(0xbc79_9999_9999_999a)];
 
-/// A product of two sums.
-#[inline(always)]
-fn times<M: Machine>(m: &mut M, (a, a_rest): Pair<M>, (b, b_rest): Pair<M>) -> Pair<M> {
-    let (product, error) = two_product(m, a, b);
-    let error = m.fma(a, b_rest, error);
-    (product, m.fma(a_rest, b, error))
-}
+shared! {
+    /// A product of two sums.
+    fn times<M>(m, (a, a_rest): Pair<M>, (b, b_rest): Pair<M>) -> Pair<M> {
+        let (product, error) = two_product(m, a, b);
+        let error = m.fma(a, b_rest, error);
+        (product, m.fma(a_rest, b, error))
+    }
 
-/// A constant and a smaller sum.
-#[inline(always)]
-fn plus<M: Machine>(m: &mut M, constant: [f64; 2], (b, b_rest): Pair<M>) -> Pair<M> {
-    let (a, a_rest) = numbers(m, constant);
-    let (sum, error) = fast_two_sum(m, a, b);
-    let rest = m.add(a_rest, b_rest);
-    (sum, m.add(error, rest))
+    /// A constant and a smaller sum.
+    fn plus<M>(m, constant: [f64; 2], (b, b_rest): Pair<M>) -> Pair<M> {
+        let (a, a_rest) = numbers(m, constant);
+        let (sum, error) = fast_two_sum(m, a, b);
+        let rest = m.add(a_rest, b_rest);
+        (sum, m.add(error, rest))
+    }
 }
 
 /// The logarithm of a positive finite number.
