@@ -4,8 +4,8 @@
 
 use super::machine::Machine;
 use super::steps::{
-    SHIFTER, SHIFTER_BITS, at_least, at_most, fast_two_sum, minus_product, numbers, polynomial, power_of_two, scaled,
-    two_product, two_sum,
+    Pair, SHIFTER, SHIFTER_BITS, at_least, at_most, fast_two_sum, minus_product, numbers, polynomial, power_of_two,
+    scaled, two_product, two_sum,
 };
 
 /// log 2 as a sum. The first has 42 bits: its product with a whole number of 11 is exact.
@@ -56,8 +56,8 @@ shared! {
         Reduced { count, whole, r, rest }
     }
 
-    /// e to the power of a sum from -746 to 710, or NaN.
-    pub(super) fn exp_of_sum<M>(m, x: M::Number, rest: Option<M::Number>) -> M::Number {
+    /// e to the power of a sum from -1100 to 710, over the power of 2 that comes with it.
+    pub(super) fn power_of_sum<M>(m, x: M::Number, rest: Option<M::Number>) -> (Pair<M>, M::Whole) {
         let Reduced { whole, r, rest, .. } = reduced(m, x, rest);
         let (one, half) = (m.number(1.0), m.number(0.5));
         let (sum, error) = fast_two_sum(m, one, r);
@@ -65,7 +65,12 @@ shared! {
         let e = polynomial(m, r, &E);
         let e = m.fma(e, r, half);
         let tail = m.fma(rest, sum, error);
-        let tail = m.fma(square, e, tail);
+        ((sum, m.fma(square, e, tail)), whole)
+    }
+
+    /// e to the power of a sum from -746 to 710, or NaN.
+    pub(super) fn exp_of_sum<M>(m, x: M::Number, rest: Option<M::Number>) -> M::Number {
+        let ((sum, tail), whole) = power_of_sum(m, x, rest);
         let power = m.add(sum, tail);
         scaled(m, power, whole)
     }

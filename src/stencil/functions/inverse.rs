@@ -4,7 +4,7 @@
 //! error counts, too.
 
 use super::machine::Machine;
-use super::steps::{Pair, fast_two_sum, minus_product, numbers, polynomial, sign_of, with_sign};
+use super::steps::{Pair, fast_two_sum, numbers, polynomial, root, sign_of, with_sign};
 
 /// pi/2 as a sum of two doubles.
 const HALF_PI: [f64; 2] = [std::f64::consts::FRAC_PI_2, f64::from_bits(0x3c91_a626_3314_5c07)];
@@ -38,17 +38,12 @@ struct Common<M: Machine> {
 shared! {
     /// The arc of a magnitude. Of one beyond 1 it is NaN.
     fn common<M>(m, a: M::Number) -> Common<M> {
-        let (half, zero, one) = (m.number(0.5), m.number(0.0), m.number(1.0));
+        let (half, zero) = (m.number(0.5), m.number(0.0));
         let is_small = m.less_equal(a, half);
         let minus_half = m.number(-0.5);
         // Exact from 1/2 on.
         let complement = m.fma(a, minus_half, half);
-        let root = m.sqrt(complement);
-        let is_zero = m.equal(root, zero);
-        let divisor = m.select(is_zero, one, root);
-        let error = minus_product(m, root, root, complement);
-        let half_error = m.mul(error, half);
-        let root_error = m.div(half_error, divisor);
+        let (root, root_error) = root(m, complement, None);
         let t = m.select(is_small, a, root);
         let rest = m.select(is_small, zero, root_error);
         let square = m.mul(a, a);

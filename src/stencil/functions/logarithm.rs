@@ -155,32 +155,49 @@ pub fn log10<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     log_to(m, x, PER_LN10, LOG10_2)
 }
 
+shared! {
+    /// `2^more (1 + x + rest)`, its logarithm, for a sum of at least sqrt (1/2) - 1, or an `x` above -1 without a rest. `rest`
+    /// counts little beside `x`.
+    pub(super) fn log1p_of_sum<M>(m, x: M::Number, rest: Option<M::Number>, more: Option<M::Number>) -> M::Number {
+        let (one, zero) = (m.number(1.0), m.number(0.0));
+        let (u, lost) = two_sum(m, one, x);
+        let (lost, rest) = match rest {
+            Some(rest) => (m.add(lost, rest), rest),
+            None => (lost, zero),
+        };
+        let Split { count, whole, z } = split_normal(m, u, None);
+        let (bias, bound) = (m.whole(1023), m.number(100.0));
+        let exponent = m.wsub(bias, whole);
+        let inverse = power_of_two(m, exponent);
+        // Beyond 2 to 100 the error is not seen.
+        let is_seen = m.less(count, bound);
+        let lost = m.select(is_seen, lost, zero);
+        let inverse = m.select(is_seen, inverse, zero);
+        let lost = m.mul(lost, inverse);
+        let f = m.sub(z, one);
+        // Without a power of 2, f is x itself.
+        let is_near = m.equal(count, zero);
+        let f = m.select(is_near, x, f);
+        let lost = m.select(is_near, rest, lost);
+        let (first, rest) = log_near_one(m, f);
+        // The error counts times the slope, 1 / (1 + f).
+        let slope = polynomial(m, f, &[1.0, -1.0, 1.0, -1.0, 1.0]);
+        let rest = m.fma(lost, slope, rest);
+        let count = match more {
+            Some(more) => m.add(count, more),
+            None => count,
+        };
+        with_powers(m, count, LN2, (first, rest))
+    }
+}
+
 /// `log (1 + x)`, accurate for a small `x`; NaN below -1.
 #[inline(always)]
 pub fn log1p<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
-    let (one, zero) = (m.number(1.0), m.number(0.0));
-    let (u, lost) = two_sum(m, one, x);
-    let Split { count, whole, z } = split_normal(m, u, None);
-    let (bias, bound) = (m.whole(1023), m.number(100.0));
-    let exponent = m.wsub(bias, whole);
-    let inverse = power_of_two(m, exponent);
-    // Beyond 2 to 100 the error is not seen.
-    let is_seen = m.less(count, bound);
-    let lost = m.select(is_seen, lost, zero);
-    let inverse = m.select(is_seen, inverse, zero);
-    let lost = m.mul(lost, inverse);
-    let f = m.sub(z, one);
-    // Without a power of 2, f is x itself.
-    let is_near = m.equal(count, zero);
-    let f = m.select(is_near, x, f);
-    let lost = m.select(is_near, zero, lost);
-    let (first, rest) = log_near_one(m, f);
-    // The error counts times the slope, 1 / (1 + f).
-    let slope = polynomial(m, f, &[1.0, -1.0, 1.0, -1.0, 1.0]);
-    let rest = m.fma(lost, slope, rest);
-    let result = with_powers(m, count, LN2, (first, rest));
+    let result = log1p_of_sum(m, x, None, None);
     let result = with_special(m, x, -1.0, result);
     // The sum of zeros is +0.
+    let zero = m.number(0.0);
     let is_zero = m.equal(x, zero);
     m.select(is_zero, x, result)
 }

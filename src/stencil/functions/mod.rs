@@ -41,9 +41,12 @@ macro_rules! shared {
 }
 
 mod circular;
+mod cube_root;
+mod error_function;
 mod exponential;
 mod hyperbolic;
 mod inverse;
+mod inverse_hyperbolic;
 mod logarithm;
 mod machine;
 mod plane;
@@ -51,10 +54,13 @@ mod power;
 mod scalar;
 mod steps;
 
-pub use circular::{MODERATE, Reach, cos, sin, tan};
+pub use circular::{MODERATE, Reach, cos, cospi, sin, sinpi, tan};
+pub use cube_root::cbrt;
+pub use error_function::{erf, erfc};
 pub use exponential::{exp, expm1};
 pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse::{acos, asin};
+pub use inverse_hyperbolic::{acosh, asinh, atanh};
 pub use logarithm::{log, log1p, log2, log10};
 pub use machine::{Machine, Steps};
 pub use plane::{atan, atan2, hypot};

@@ -73,6 +73,28 @@ shared! {
         (first, m.mul(rest, inverse))
     }
 
+    /// A product of two sums.
+    pub(super) fn times<M>(m, (a, a_rest): Pair<M>, (b, b_rest): Pair<M>) -> Pair<M> {
+        let (product, error) = two_product(m, a, b);
+        let error = m.fma(a, b_rest, error);
+        (product, m.fma(a_rest, b, error))
+    }
+
+    /// The square root of a number, or of a sum whose first number is the sum rounded, as a sum.
+    pub(super) fn root<M>(m, a: M::Number, rest: Option<M::Number>) -> Pair<M> {
+        let (half, zero, one) = (m.number(0.5), m.number(0.0), m.number(1.0));
+        let root = m.sqrt(a);
+        let is_zero = m.equal(root, zero);
+        let divisor = m.select(is_zero, one, root);
+        let error = minus_product(m, root, root, a);
+        let error = match rest {
+            Some(rest) => m.add(error, rest),
+            None => error,
+        };
+        let half_error = m.mul(error, half);
+        (root, m.div(half_error, divisor))
+    }
+
     /// The power of two that has these bits for its exponent.
     pub(super) fn power_of_two<M>(m, biased: M::Whole) -> M::Number {
         let bits = m.shl(biased, 52);
