@@ -45,7 +45,8 @@ classdef DeviceArray < handle
 %   and classes of results are the host's
 %     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, abs
 %     sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
-%     atan, atan2, sinh, cosh, tanh, hypot
+%     atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, sinpi, cospi, erf,
+%     erfc, cbrt, nthroot, hypot
 %     s * u, u * s, u / s, s \ u with a scalar s, and u' * v of columns
 %     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values,
@@ -335,6 +336,24 @@ classdef DeviceArray < handle
     % tanh (u)  Hyperbolic tangents.
     function c = tanh (a), c = DeviceArray_CUDA ('tanh', a); end
 
+    % asinh (u)  Inverse hyperbolic sines.
+    function c = asinh (a), c = DeviceArray_CUDA ('asinh', a); end
+
+    % acosh (u)  Inverse hyperbolic cosines; NaN below 1.
+    function c = acosh (a), c = DeviceArray_CUDA ('acosh', a); end
+
+    % atanh (u)  Inverse hyperbolic tangents; NaN beyond 1.
+    function c = atanh (a), c = DeviceArray_CUDA ('atanh', a); end
+
+    % cbrt (u)  Cube roots.
+    function c = cbrt (a), c = DeviceArray_CUDA ('cbrt', a); end
+
+    % erf (u)  The error function.
+    function c = erf (a), c = DeviceArray_CUDA ('erf', a); end
+
+    % erfc (u)  1 - erf (u), accurate where that is small.
+    function c = erfc (a), c = DeviceArray_CUDA ('erfc', a); end
+
     % floor (u)  Whole numbers, downwards.
     function c = floor (a), c = DeviceArray_CUDA ('floor', a); end
 
@@ -582,11 +601,7 @@ classdef DeviceArray < handle
 
   methods
     function varargout = plot (varargin), refuse ('plot'); end
-    function varargout = asinh (varargin), refuse ('asinh'); end
-    function varargout = acosh (varargin), refuse ('acosh'); end
-    function varargout = atanh (varargin), refuse ('atanh'); end
     function varargout = gamma (varargin), refuse ('gamma'); end
-    function varargout = erf (varargin), refuse ('erf'); end
     function varargout = num2str (varargin), refuse ('num2str'); end
     function varargout = mat2str (varargin), refuse ('mat2str'); end
     function varargout = sprintf (varargin), refuse ('sprintf', 'sprintf (template, gather (u))'); end

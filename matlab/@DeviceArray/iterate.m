@@ -31,7 +31,8 @@ function varargout = iterate (f, n, varargin)
 %     merge (m, u, v), xor (m, u), max (u, v), min (u, v), mod (u, v),
 %     rem (u, v), atan2 (u, v), hypot (u, v)
 %     abs, sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
-%     atan, sinh, cosh, tanh, floor, ceil, round, fix, sign, real, imag, conj,
+%     atan, sinh, cosh, tanh, asinh, acosh, atanh, sinpi, cospi, erf, erfc,
+%     cbrt, nthroot (u, 3), floor, ceil, round, fix, sign, real, imag, conj,
 %     isnan, isinf, isfinite, double, single, int8, int16, int32, uint8,
 %     uint16, uint32
 %     u(i, j), u(i, :), u(:), u(end), u(i, j) = v(j, i), u(:, 2) = s,

@@ -258,9 +258,10 @@ public:
     octave_value map(unary_mapper_t function) const override {
         // Functions that have a verb, of the name that the host has for them, but for one.
         static constexpr unary_mapper_t OWN[] = {
-            umap_abs,    umap_sqrt, umap_isnan, umap_isinf, umap_isfinite, umap_floor, umap_ceil,  umap_round, umap_fix,
-            umap_signum, umap_exp,  umap_expm1, umap_log,   umap_log2,     umap_log10, umap_log1p, umap_sin,   umap_cos,
-            umap_tan,    umap_asin, umap_acos,  umap_atan,  umap_sinh,     umap_cosh,  umap_tanh,
+            umap_abs,  umap_sqrt,   umap_isnan, umap_isinf, umap_isfinite, umap_floor, umap_ceil,  umap_round,
+            umap_fix,  umap_signum, umap_exp,   umap_expm1, umap_log,      umap_log2,  umap_log10, umap_log1p,
+            umap_sin,  umap_cos,    umap_tan,   umap_asin,  umap_acos,     umap_atan,  umap_sinh,  umap_cosh,
+            umap_tanh, umap_asinh,  umap_acosh, umap_atanh, umap_cbrt,     umap_erf,   umap_erfc,
         };
         if (function == umap_real || function == umap_conj) return +self();
         const std::string name = function == umap_signum ? "sign" : get_umap_name(function);

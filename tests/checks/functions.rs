@@ -8,7 +8,10 @@ use stencil_mex::stencil::{Binary, Unary};
 use crate::common::selection;
 
 use Binary::{Atan2, Hypot, RaisedTo};
-use Unary::{Acos, Asin, Atan, Cos, Cosh, Exp, Expm1, Log, Log1p, Log2, Log10, Sin, Sinh, Tan, Tanh};
+use Unary::{
+    Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Cos, Cosh, Cospi, Erf, Erfc, Exp, Expm1, Log, Log1p, Log2, Log10, Sin,
+    Sinh, Sinpi, Tan, Tanh,
+};
 
 /// The bits that the other library computes in: these, and where sums cancel.
 const BITS: usize = 128;
@@ -79,7 +82,7 @@ impl Oracle {
                 let half = square.mul(&BigFloat::from_f64(0.5, p), p, rounding);
                 if op == Expm1 { x.add(&half, p, rounding) } else { x.sub(&half, p, rounding) }
             }
-            Sin | Tan | Asin | Atan | Sinh | Tanh if is_small => x,
+            Sin | Tan | Asin | Atan | Sinh | Tanh | Asinh | Atanh if is_small => x,
             Expm1 => x.exp(MORE, rounding, consts).sub(&one, MORE, rounding),
             Log => x.ln(p, rounding, consts),
             Log2 => x.log2(p, rounding, consts),
@@ -94,8 +97,61 @@ impl Oracle {
             Sinh => x.sinh(p, rounding, consts),
             Cosh => x.cosh(p, rounding, consts),
             Tanh => x.tanh(p, rounding, consts),
+            Cbrt => x.cbrt(p, rounding),
+            Asinh => x.asinh(MORE, rounding, consts),
+            Acosh => x.acosh(MORE, rounding, consts),
+            Atanh => x.atanh(MORE, rounding, consts),
+            // A remainder of a division by 2 is exact, and the zeros are those of whole numbers and halves.
+            Sinpi if at % 1.0 == 0.0 => BigFloat::from_f64(0.0, p),
+            Cospi if (at % 1.0).abs() == 0.5 => BigFloat::from_f64(0.0, p),
+            Sinpi | Cospi => {
+                let angle = Self::number(at % 2.0).mul(&consts.pi(MORE, RoundingMode::ToEven), MORE, rounding);
+                match op {
+                    Sinpi if is_small => angle,
+                    Sinpi => angle.sin(p, rounding, consts),
+                    _ => angle.cos(p, rounding, consts),
+                }
+            }
+            Erf if is_small => self.erf(at),
+            Erf => one.sub(&self.erfc(at), p, rounding),
+            Erfc => self.erfc(at),
             other => unreachable!("{other:?}"),
         }
+    }
+
+    /// The error function by its series, whose terms have one sign: `2 / sqrt pi e^(-x^2) (x + 2/3 x^3 + 4/15 x^5 + ...)`.
+    fn erf(&mut self, at: f64) -> BigFloat {
+        let (p, rounding) = (MORE, RoundingMode::None);
+        let x = Self::number(at);
+        let square = x.mul(&x, p, rounding);
+        let twice = square.add(&square, p, rounding);
+        let (mut term, mut sum) = (x.clone(), x);
+        for odd in (3..).step_by(2).take(60 + (12.0 * at * at) as usize) {
+            term = term.mul(&twice, p, rounding).div(&BigFloat::from_f64(f64::from(odd), p), p, rounding);
+            sum = sum.add(&term, p, rounding);
+        }
+        let power = square.neg().exp(p, rounding, &mut self.0);
+        let root = self.0.pi(p, RoundingMode::ToEven).sqrt(p, rounding);
+        let product = sum.mul(&power, p, rounding);
+        product.add(&product, p, rounding).div(&root, p, rounding)
+    }
+
+    /// Its complement, from 2 on by a continued fraction: `e^(-x^2) / sqrt pi / (x + 1/2 / (x + 2/2 / (x + 3/2 / ...)))`.
+    fn erfc(&mut self, at: f64) -> BigFloat {
+        let (p, rounding, one) = (MORE, RoundingMode::None, BigFloat::from_f64(1.0, MORE));
+        if at < 2.0 {
+            let erf = if at < -9.0 { one.neg() } else { self.erf(at) };
+            return one.sub(&erf, p, rounding);
+        }
+        let x = Self::number(at);
+        let mut under = x.clone();
+        for count in (1..40 + (2000.0 / (at * at)) as i32).rev() {
+            let over = BigFloat::from_f64(f64::from(count) / 2.0, p);
+            under = x.add(&over.div(&under, p, rounding), p, rounding);
+        }
+        let power = x.mul(&x, p, rounding).neg().exp(p, rounding, &mut self.0);
+        let root = self.0.pi(p, RoundingMode::ToEven).sqrt(p, rounding);
+        power.div(&root.mul(&under, p, rounding), p, rounding)
     }
 
     fn binary(&mut self, op: Binary, [a, b]: [f64; 2]) -> BigFloat {
@@ -285,6 +341,53 @@ fn hyperbolic_functions_are_near() {
 }
 
 #[test]
+fn inverse_hyperbolic_functions_are_near() {
+    let kinds: [Kind<f64>; 4] =
+        [&|r| r.between(-3.0, 3.0), &|r| r.between(0.3, 0.45), &small, &|r| r.of_exponents(0, 1023)];
+    check_unary(Asinh, [0.7; 2], &kinds, &[f64::MAX, 5e-324, 1_152_921_504_606_846_976.0]);
+    let kinds: [Kind<f64>; 4] =
+        [&|r| r.between(1.0, 3.0), &|r| r.between(1.0, 1.1), &|r| 1.0 + r.of_exponents(-52, -3).abs(), &|r| {
+            r.of_exponents(1, 1023).abs()
+        }];
+    check_unary(Acosh, [0.7; 2], &kinds, &[f64::MAX, 1.0_f64.next_up(), 1_152_921_504_606_846_976.0]);
+    let kinds: [Kind<f64>; 4] =
+        [&|r| r.between(-1.0, 1.0), &|r| r.between(0.15, 0.2), &|r| r.of_exponents(-1074, -2), &|r| {
+            (1.0 - r.of_exponents(-53, -3).abs()) * r.of_exponents(0, 0).signum()
+        }];
+    check_unary(Atanh, [0.7; 2], &kinds, &[1.0_f64.next_down(), 5e-324, 0.5]);
+}
+
+#[test]
+fn cube_roots_are_near() {
+    let kinds: [Kind<f64>; 3] = [&Random::any, &|r| r.between(-8.0, 8.0), &|r| r.of_exponents(-1074, -1020)];
+    check_unary(Cbrt, [0.67; 2], &kinds, &[5e-324, f64::MAX, f64::MIN_POSITIVE, 1.0_f64.next_down()]);
+    for x in (1..2000).map(f64::from) {
+        let got: f64 = Cbrt.of(-x * x * x);
+        assert_eq!(got, -x);
+    }
+}
+
+#[test]
+fn sines_of_half_turns_are_near() {
+    let beside_a_quarter = |r: &mut Random| r.between(-100.0, 100.0).round() / 2.0 + r.of_exponents(-50, -5);
+    for op in [Sinpi, Cospi] {
+        let kinds: [Kind<f64>; 4] =
+            [&|r| r.between(-3.0, 3.0), &small, &|r| r.of_exponents(1, 51) + 0.125, &beside_a_quarter];
+        check_unary(op, [0.7; 2], &kinds, &[4503599627370497.5, 9007199254740991.0, 1e300, 2.5, -3.0, 5e-324]);
+    }
+}
+
+#[test]
+fn error_functions_are_near() {
+    let kinds: [Kind<f64>; 4] =
+        [&|r| r.between(-6.5, 6.5), &|r| r.between(-1.0, 1.0), &|r| r.between(0.45, 0.55), &small];
+    check_unary(Erf, [1.1, 0.76], &kinds, &[0.5, 0.5_f64.next_down(), 5.9, 30.0, -30.0]);
+    let far = |r: &mut Random| r.between(26.5, 27.3);
+    let kinds: [Kind<f64>; 4] = [&|r| r.between(-6.5, 6.5), &|r| r.between(-0.5, 1.0), &|r| r.between(2.0, 26.5), &far];
+    check_unary(Erfc, [1.25, 1.0], &kinds, &[1e-300, -30.0, 4.0, 26.543258]);
+}
+
+#[test]
 fn functions_of_the_plane_are_near() {
     let any = |r: &mut Random| [r.any(), r.any()];
     let near = |r: &mut Random| [r.of_exponents(-20, 20), r.of_exponents(-20, 20)];
@@ -336,6 +439,14 @@ fn special_values_are_those_of_c() {
         (Sinh, [-0.0, 0.0, -inf, inf, nan]),
         (Cosh, [1.0, 1.0, inf, inf, nan]),
         (Tanh, [-0.0, 0.0, -1.0, 1.0, nan]),
+        (Cbrt, [-0.0, 0.0, -inf, inf, nan]),
+        (Sinpi, [-0.0, 0.0, nan, nan, nan]),
+        (Cospi, [1.0, 1.0, nan, nan, nan]),
+        (Asinh, [-0.0, 0.0, -inf, inf, nan]),
+        (Acosh, [nan, nan, nan, inf, nan]),
+        (Atanh, [-0.0, 0.0, nan, nan, nan]),
+        (Erf, [-0.0, 0.0, -1.0, 1.0, nan]),
+        (Erfc, [1.0, 1.0, 2.0, 0.0, nan]),
     ] {
         for (x, result) in at.into_iter().zip(results) {
             let got: f64 = op.of(x);
@@ -361,6 +472,27 @@ fn special_values_are_those_of_c() {
         (Acos, -1.5, nan),
         (Sinh, -711.0, -inf),
         (Cosh, -711.0, inf),
+        (Cbrt, -5e-324, -1.7031839360032603e-108),
+        (Sinpi, 3.0, 0.0),
+        (Sinpi, -1.0, -0.0),
+        (Sinpi, -2.5, -1.0),
+        (Sinpi, 1e300, 0.0),
+        (Cospi, 0.5, 0.0),
+        (Cospi, -1.5, 0.0),
+        (Cospi, 4503599627370495.5, 0.0),
+        (Cospi, 9007199254740991.0, -1.0),
+        (Asinh, -1e300, -691.4686750787737),
+        (Acosh, 1.0, 0.0),
+        (Acosh, 0.5, nan),
+        (Acosh, f64::MAX, 710.475860073944),
+        (Atanh, 1.0, inf),
+        (Atanh, -1.0, -inf),
+        (Atanh, 1.5, nan),
+        (Erf, 6.0, 1.0),
+        (Erf, -5e-324, -5e-324),
+        (Erfc, 27.3, 0.0),
+        (Erfc, -6.0, 2.0),
+        (Erfc, 27.22, 5e-324),
     ] {
         let got: f64 = op.of(x);
         assert!(same(got, result), "{op:?} of {x} is {got}");

@@ -589,6 +589,10 @@
 %!  varargout{1} = u + 0.25 * values ./ (1 + place);
 %!endfunction
 
+%!function [u, place] = deal_max (u)
+%!  [~, place] = max (u);
+%!endfunction
+
 %!test  # running sums, sorts, medians and extremes with their places
 %! for u = {x, single(x), x(1,:), round(4 * x)}
 %!   if (! takes ("ordered", class (u{1}), size (u{1}))), continue; endif
@@ -606,10 +610,6 @@
 %! [value, place] = DeviceArray.iterate (@(u, p) deal_max (u), 1, DeviceArray (single ([NaN 3 9 9])), DeviceArray (0));
 %! assert (gather (value), single ([NaN 3 9 9]));
 %! assert (gather (place), 3);
-
-%!function [u, place] = deal_max (u)
-%!  [~, place] = max (u);
-%!endfunction
 
 ## --- What new users meet
 

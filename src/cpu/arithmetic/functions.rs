@@ -31,7 +31,10 @@ impl Loops for UnaryBlock<'_> {
         }
         settled!(
             self.op,
-            Unary { Exp, Log, Log2, Log10, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh },
+            Unary {
+                Exp, Log, Log2, Log10, Log1p, Expm1, Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Cbrt, Sinpi,
+                Cospi, Asinh, Acosh, Atanh, Erf, Erfc
+            },
             OP => for x in self.numbers {
                 *x = OP.on(&mut Scalar, *x, Reach::Everything);
             }

@@ -3,7 +3,7 @@
 use super::code::{Code, Kind, Register, literal};
 use super::emitter::Emitter;
 use super::shape::Place;
-use crate::stencil::functions::{self, Distribution, MODERATE, Machine, Reach};
+use crate::stencil::functions::{self, Distribution, MODERATE, Machine, Reach, Steps};
 use crate::stencil::{Binary, Unary};
 
 /// A register of a [`Writer`].
@@ -136,6 +136,12 @@ impl Machine for Writer<'_> {
         let address = self.code.of(Kind::Long, "mad.lo.s64", &[&self.names[at.0], "8", &start]);
         let register = self.code.of(Kind::Long, "ld.global.nc.b64", &[&format!("[{address}+0]")]);
         self.name(register)
+    }
+
+    /// Compiled once: steps would be copied into every function that takes them.
+    #[inline(never)]
+    fn shared<S: Steps<Self, A, R>, A, R>(&mut self, _: S, operands: A) -> R {
+        S::take(self, operands)
     }
 }
 

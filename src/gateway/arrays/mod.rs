@@ -100,7 +100,7 @@ enum Verb {
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 109] = [
+const VERBS: [(&str, Verb); 117] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -145,6 +145,14 @@ const VERBS: [(&str, Verb); 109] = [
     ("sinh", Verb::Each(Each::Op(Unary::Sinh))),
     ("cosh", Verb::Each(Each::Op(Unary::Cosh))),
     ("tanh", Verb::Each(Each::Op(Unary::Tanh))),
+    ("cbrt", Verb::Each(Each::Op(Unary::Cbrt))),
+    ("sinpi", Verb::Each(Each::Op(Unary::Sinpi))),
+    ("cospi", Verb::Each(Each::Op(Unary::Cospi))),
+    ("asinh", Verb::Each(Each::Op(Unary::Asinh))),
+    ("acosh", Verb::Each(Each::Op(Unary::Acosh))),
+    ("atanh", Verb::Each(Each::Op(Unary::Atanh))),
+    ("erf", Verb::Each(Each::Op(Unary::Erf))),
+    ("erfc", Verb::Each(Each::Op(Unary::Erfc))),
     ("atan2", Verb::Binary(Binary::Atan2)),
     ("hypot", Verb::Binary(Binary::Hypot)),
     ("merge", Verb::Merge),

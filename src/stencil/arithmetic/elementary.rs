@@ -5,7 +5,7 @@ use crate::stencil::functions::{self, Machine, Reach};
 
 impl Unary {
     /// The elementary functions.
-    pub const FUNCTIONS: [Unary; 15] = [
+    pub const FUNCTIONS: [Unary; 23] = [
         Unary::Exp,
         Unary::Log,
         Unary::Log2,
@@ -21,6 +21,14 @@ impl Unary {
         Unary::Sinh,
         Unary::Cosh,
         Unary::Tanh,
+        Unary::Cbrt,
+        Unary::Sinpi,
+        Unary::Cospi,
+        Unary::Asinh,
+        Unary::Acosh,
+        Unary::Atanh,
+        Unary::Erf,
+        Unary::Erfc,
     ];
 
     /// Whether it is one of them.
@@ -50,6 +58,14 @@ impl Unary {
             Unary::Sinh => functions::sinh(m, x),
             Unary::Cosh => functions::cosh(m, x),
             Unary::Tanh => functions::tanh(m, x),
+            Unary::Cbrt => functions::cbrt(m, x),
+            Unary::Sinpi => functions::sinpi(m, x),
+            Unary::Cospi => functions::cospi(m, x),
+            Unary::Asinh => functions::asinh(m, x),
+            Unary::Acosh => functions::acosh(m, x),
+            Unary::Atanh => functions::atanh(m, x),
+            Unary::Erf => functions::erf(m, x),
+            Unary::Erfc => functions::erfc(m, x),
             other => unreachable!("{other:?} is no elementary function"),
         }
     }

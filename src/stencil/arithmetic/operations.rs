@@ -73,6 +73,22 @@ pub enum Unary {
     Cosh,
     /// The hyperbolic tangent.
     Tanh,
+    /// The cube root.
+    Cbrt,
+    /// The sine of an angle in half turns.
+    Sinpi,
+    /// The cosine of such an angle.
+    Cospi,
+    /// The inverse hyperbolic sine.
+    Asinh,
+    /// The inverse hyperbolic cosine; NaN below 1.
+    Acosh,
+    /// The inverse hyperbolic tangent; NaN beyond 1.
+    Atanh,
+    /// The error function.
+    Erf,
+    /// Its complement, `1 - erf x`.
+    Erfc,
 }
 
 /// What is done with two elements. Comparisons and logic give 1 for true, 0 for false.

@@ -1,4 +1,4 @@
-//! `sin`, `cos` and `tan`. Errors: up to 0.7 ulp, of `tan` up to 0.75.
+//! `sin`, `cos` and `tan`, and `sinpi` and `cospi`, of multiples of pi. Errors: up to 0.7 ulp, of `tan` up to 0.75.
 //!
 //! `|x| = n pi/2 + r` with a whole `n` and |r| <= pi/4, `r` a sum of two doubles. Up to [`MODERATE`] pi/2 is a sum of
 //! three doubles. Beyond, as Payne and Hanek (1983) found, only some bits of 2/pi matter: those before are of multiples
@@ -83,21 +83,22 @@ struct Reduced<M: Machine> {
     r: Pair<M>,
 }
 
-/// Reduces a positive number.
-#[inline(always)]
-fn reduced<M: Machine>(m: &mut M, a: M::Number, reach: Reach) -> Reduced<M> {
-    let moderate = reduced_moderate(m, a);
-    if reach == Reach::Moderate {
-        return moderate;
+shared! {
+    /// Reduces a positive number.
+    fn reduced<M>(m, a: M::Number, reach: Reach) -> Reduced<M> {
+        let moderate = reduced_moderate(m, a);
+        if reach == Reach::Moderate {
+            return moderate;
+        }
+        let (bound, infinity) = (m.number(MODERATE), m.number(f64::INFINITY));
+        let is_large = m.less(bound, a);
+        let is_finite = m.less(a, infinity);
+        let is_large = m.both(is_large, is_finite);
+        let large = m.select(is_large, a, bound);
+        let large = reduced_large(m, large);
+        let count = m.wselect(is_large, large.count, moderate.count);
+        Reduced { count, r: select_pair(m, is_large, large.r, moderate.r) }
     }
-    let (bound, infinity) = (m.number(MODERATE), m.number(f64::INFINITY));
-    let is_large = m.less(bound, a);
-    let is_finite = m.less(a, infinity);
-    let is_large = m.both(is_large, is_finite);
-    let large = m.select(is_large, a, bound);
-    let large = reduced_large(m, large);
-    let count = m.wselect(is_large, large.count, moderate.count);
-    Reduced { count, r: select_pair(m, is_large, large.r, moderate.r) }
 }
 
 /// Reduces a number up to [`MODERATE`]. The first difference is exact.
@@ -226,26 +227,26 @@ fn cosine<M: Machine>(m: &mut M, (r, rest): Pair<M>, (square, square_error): Pai
     (sum, m.fma(fourth, c, error))
 }
 
-/// Both, of the angle that is left.
-#[inline(always)]
-fn sine_and_cosine<M: Machine>(m: &mut M, r: Pair<M>) -> [Pair<M>; 2] {
-    let square = two_product(m, r.0, r.0);
-    [sine(m, r, square), cosine(m, r, square)]
-}
+shared! {
+    /// Both, of the angle that is left.
+    fn sine_and_cosine<M>(m, r: Pair<M>) -> [Pair<M>; 2] {
+        let square = two_product(m, r.0, r.0);
+        [sine(m, r, square), cosine(m, r, square)]
+    }
 
-/// The sine after `count` quarters of a turn, its sign flipped as `sign` says.
-#[inline(always)]
-fn turned<M: Machine>(m: &mut M, count: M::Whole, r: Pair<M>, sign: M::Whole) -> M::Number {
-    let [sine, cosine] = sine_and_cosine(m, r);
-    let (sine, cosine) = (m.add(sine.0, sine.1), m.add(cosine.0, cosine.1));
-    let (zero, one, two) = (m.whole(0), m.whole(1), m.whole(2));
-    let odd = m.wand(count, one);
-    let is_even = m.wequal(odd, zero);
-    let result = m.select(is_even, sine, cosine);
-    let half_turn = m.wand(count, two);
-    let flip = m.shl(half_turn, 62);
-    let flip = m.wxor(flip, sign);
-    with_sign(m, result, flip)
+    /// The sine after `count` quarters of a turn, its sign flipped as `sign` says.
+    fn turned<M>(m, count: M::Whole, r: Pair<M>, sign: M::Whole) -> M::Number {
+        let [sine, cosine] = sine_and_cosine(m, r);
+        let (sine, cosine) = (m.add(sine.0, sine.1), m.add(cosine.0, cosine.1));
+        let (zero, one, two) = (m.whole(0), m.whole(1), m.whole(2));
+        let odd = m.wand(count, one);
+        let is_even = m.wequal(odd, zero);
+        let result = m.select(is_even, sine, cosine);
+        let half_turn = m.wand(count, two);
+        let flip = m.shl(half_turn, 62);
+        let flip = m.wxor(flip, sign);
+        with_sign(m, result, flip)
+    }
 }
 
 /// The sine.
@@ -264,6 +265,44 @@ pub fn cos<M: Machine>(m: &mut M, x: M::Number, reach: Reach) -> M::Number {
     let (one, zero) = (m.whole(1), m.whole(0));
     let count = m.wadd(count, one);
     turned(m, count, r, zero)
+}
+
+shared! {
+    /// The sine of pi times a magnitude, after `quarters` more. A zero is +0.
+    fn sine_of_half_turns<M>(m, a: M::Number, quarters: i64) -> M::Number {
+        let (half, minus_half, two, minus_two) = (m.number(0.5), m.number(-0.5), m.number(2.0), m.number(-2.0));
+        // Without its multiples of 2, then of 1/2: all of that is exact.
+        let turns = m.mul(a, half);
+        let turns = m.nearest(turns);
+        let left = m.fma(turns, minus_two, a);
+        let shifter = m.number(SHIFTER);
+        let shifted = m.fma(left, two, shifter);
+        let count = m.sub(shifted, shifter);
+        let left = m.fma(count, minus_half, left);
+        let (pi, pi_rest) = numbers(m, [2.0 * HALF_PI[0], 2.0 * HALF_PI[1]]);
+        let (r, error) = two_product(m, left, pi);
+        let rest = m.fma(left, pi_rest, error);
+        let (count, quarters, sign) = (m.bits(shifted), m.whole(quarters), m.whole(0));
+        let count = m.wadd(count, quarters);
+        let result = turned(m, count, (r, rest), sign);
+        let zero = m.number(0.0);
+        m.add(result, zero)
+    }
+}
+
+/// The sine of `x` times pi. Of a whole number it is a zero with the sign of that.
+#[inline(always)]
+pub fn sinpi<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
+    let (a, sign) = (m.abs(x), sign_of(m, x));
+    let result = sine_of_half_turns(m, a, 0);
+    with_sign(m, result, sign)
+}
+
+/// The cosine of `x` times pi.
+#[inline(always)]
+pub fn cospi<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
+    let a = m.abs(x);
+    sine_of_half_turns(m, a, 1)
 }
 
 /// The tangent: the sine over the cosine, or, after an odd number of quarters, the cosine over minus the sine.

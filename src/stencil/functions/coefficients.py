@@ -4,7 +4,7 @@
 A polynomial interpolates at the nodes of Chebyshev, in 60 digits; then its coefficients are rounded to double. The error
 is the largest at 4000 points, with the rounded coefficients. Needs mpmath.
 """
-from mpmath import asin, atan, cos, cosh, exp, log, mp, mpf, pi, polyval, sin, sinh, sqrt, tan
+from mpmath import asin, atan, cbrt, cos, cosh, diff, erf, erfc, exp, log, mp, mpf, pi, polyval, sin, sinh, sqrt, tan
 
 mp.dps = 60
 LN2 = log(2)
@@ -68,6 +68,20 @@ show("TAIL: (.. - 2 s - 2/3 s^3 - 2/5 s^5) / s^7 of z",
 largest = tan(pi / 8)**2 * mpf("1.0001")
 show("T: (atan t - t) / t^3 of z", of_square(lambda t: (atan(t) - t) / t**3), 0, largest, 12, lambda z: z)
 show("A: (asin t - t) / t^3 of z", of_square(lambda t: (asin(t) - t) / t**3), 0, mpf(1) / 4, 14, lambda z: z)
+show("CUBE: r^(-1/3)", lambda r: 1 / cbrt(r), 0.909, 1.1, 5, lambda r: cbrt(r))
+show("NEAR: (erf a / a - 2 / sqrt pi) / a^2 of z", of_square(lambda a: (erf(a) / a - 2 / sqrt(pi)) / a**2), 0, mpf(1) / 4,
+     9, lambda z: z)
+
+
+def scaled_erfc(t):
+    a = 4 * (1 + t) / (1 - t)
+    return (a + 4) * exp(a**2) * erfc(a)
+
+
+middle = scaled_erfc(mpf(0))
+show("ERFC: ((a + 4) e^(a^2) erfc a - ERFC_MIDDLE) / t of t = (a - 4) / (a + 4)",
+     lambda t: (scaled_erfc(t) - middle) / t, -1, mpf(3) / 4, 23, lambda t: t / scaled_erfc(t))
+show("SLOPE: its derivative", lambda t: diff(scaled_erfc, t), -1, mpf(3) / 4, 4, lambda t: 1 / scaled_erfc(t))
 
 
 def parts(name, value, *bits):
@@ -90,6 +104,9 @@ parts("PI/4", pi / 4, 53, 53)
 parts("2/PI", 2 / pi, 53)
 parts("2/3", mpf(2) / 3, 53, 53)
 parts("2/5", mpf(2) / 5, 53, 53)
+parts("PI", pi, 53, 53)
+parts("2/SQRT PI", 2 / sqrt(pi), 53, 53)
+parts("ERFC_MIDDLE", middle, 53, 53)
 parts("tan pi/8", tan(pi / 8), 53)
 parts("sqrt 1/2", sqrt(mpf(1) / 2), 53)
 mp.prec = 1400

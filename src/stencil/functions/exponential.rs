@@ -4,8 +4,8 @@
 
 use super::machine::Machine;
 use super::steps::{
-    SHIFTER, SHIFTER_BITS, at_least, at_most, fast_two_sum, minus_product, numbers, polynomial, power_of_two, scaled,
-    two_product, two_sum,
+    Pair, SHIFTER, SHIFTER_BITS, at_least, at_most, fast_two_sum, minus_product, numbers, polynomial, power_of_two,
+    scaled, two_product, two_sum,
 };
 
 /// log 2 as a sum. The first has 42 bits: its product with a whole number of 11 is exact.
@@ -35,40 +35,45 @@ pub(super) struct Reduced<M: Machine> {
     pub(super) rest: M::Number,
 }
 
-/// Reduces a sum from about -1100 to 1100.
-#[inline(always)]
-pub(super) fn reduced<M: Machine>(m: &mut M, x: M::Number, rest: Option<M::Number>) -> Reduced<M> {
-    let (per, shifter) = (m.number(std::f64::consts::LOG2_E), m.number(SHIFTER));
-    let shifted = m.fma(x, per, shifter);
-    let count = m.sub(shifted, shifter);
-    let (bits, shifter_bits) = (m.bits(shifted), m.whole(SHIFTER_BITS));
-    let whole = m.wsub(bits, shifter_bits);
-    let (high, low) = numbers(m, LN2);
-    let exact = minus_product(m, count, high, x);
-    let tail = match rest {
-        None => {
-            let product = m.mul(count, low);
-            m.neg(product)
-        }
-        Some(rest) => minus_product(m, count, low, rest),
-    };
-    let (r, rest) = fast_two_sum(m, exact, tail);
-    Reduced { count, whole, r, rest }
-}
+shared! {
+    /// Reduces a sum from about -1100 to 1100.
+    pub(super) fn reduced<M>(m, x: M::Number, rest: Option<M::Number>) -> Reduced<M> {
+        let (per, shifter) = (m.number(std::f64::consts::LOG2_E), m.number(SHIFTER));
+        let shifted = m.fma(x, per, shifter);
+        let count = m.sub(shifted, shifter);
+        let (bits, shifter_bits) = (m.bits(shifted), m.whole(SHIFTER_BITS));
+        let whole = m.wsub(bits, shifter_bits);
+        let (high, low) = numbers(m, LN2);
+        let exact = minus_product(m, count, high, x);
+        let tail = match rest {
+            None => {
+                let product = m.mul(count, low);
+                m.neg(product)
+            }
+            Some(rest) => minus_product(m, count, low, rest),
+        };
+        let (r, rest) = fast_two_sum(m, exact, tail);
+        Reduced { count, whole, r, rest }
+    }
 
-/// e to the power of a sum from -746 to 710, or NaN.
-#[inline(always)]
-pub(super) fn exp_of_sum<M: Machine>(m: &mut M, x: M::Number, rest: Option<M::Number>) -> M::Number {
-    let Reduced { whole, r, rest, .. } = reduced(m, x, rest);
-    let (one, half) = (m.number(1.0), m.number(0.5));
-    let (sum, error) = fast_two_sum(m, one, r);
-    let square = m.mul(r, r);
-    let e = polynomial(m, r, &E);
-    let e = m.fma(e, r, half);
-    let tail = m.fma(rest, sum, error);
-    let tail = m.fma(square, e, tail);
-    let power = m.add(sum, tail);
-    scaled(m, power, whole)
+    /// e to the power of a sum from -1100 to 710, over the power of 2 that comes with it.
+    pub(super) fn power_of_sum<M>(m, x: M::Number, rest: Option<M::Number>) -> (Pair<M>, M::Whole) {
+        let Reduced { whole, r, rest, .. } = reduced(m, x, rest);
+        let (one, half) = (m.number(1.0), m.number(0.5));
+        let (sum, error) = fast_two_sum(m, one, r);
+        let square = m.mul(r, r);
+        let e = polynomial(m, r, &E);
+        let e = m.fma(e, r, half);
+        let tail = m.fma(rest, sum, error);
+        ((sum, m.fma(square, e, tail)), whole)
+    }
+
+    /// e to the power of a sum from -746 to 710, or NaN.
+    pub(super) fn exp_of_sum<M>(m, x: M::Number, rest: Option<M::Number>) -> M::Number {
+        let ((sum, tail), whole) = power_of_sum(m, x, rest);
+        let power = m.add(sum, tail);
+        scaled(m, power, whole)
+    }
 }
 
 /// e to the power of `x`.

@@ -34,62 +34,60 @@ struct Powers<M: Machine> {
     down: Pair<M>,
 }
 
-/// The powers of a number from 0 to 711.
-#[inline(always)]
-fn powers<M: Machine>(m: &mut M, a: M::Number) -> Powers<M> {
-    let Reduced { count, whole, r, rest } = reduced(m, a, None);
-    let (one, half) = (m.number(1.0), m.number(0.5));
-    let (square, square_error) = two_product(m, r, r);
-    // The even part without its first two terms, and the odd part without its first.
-    let even = polynomial(m, square, &EVEN);
-    let odd = polynomial(m, square, &ODD);
-    let (fourth, cube) = (m.mul(square, square), m.mul(square, r));
-    let odd = m.mul(cube, odd);
-    let half_square = m.mul(square, half);
-    let (base, base_error) = fast_two_sum(m, one, half_square);
-    let base_error = m.fma(square_error, half, base_error);
-    let even = m.fma(fourth, even, base_error);
-    let minus = m.neg(r);
-    let (up, up_error) = fast_two_sum(m, base, r);
-    let (down, down_error) = fast_two_sum(m, base, minus);
-    let (plus_odd, minus_odd) = (m.add(even, odd), m.sub(even, odd));
-    let plus_odd = m.fma(rest, up, plus_odd);
-    let minus_odd = minus_product(m, rest, down, minus_odd);
-    let (up_rest, down_rest) = (m.add(up_error, plus_odd), m.add(down_error, minus_odd));
-    // 4^-k; beyond k = 40 the second power is not seen.
-    let (bound, zero, bias) = (m.number(40.0), m.number(0.0), m.whole(1023));
-    let seen = m.less(count, bound);
-    let twice = m.shl(whole, 1);
-    let exponent = m.wsub(bias, twice);
-    let factor = power_of_two(m, exponent);
-    let factor = m.select(seen, factor, zero);
-    let down = (m.mul(down, factor), m.mul(down_rest, factor));
-    Powers { whole, up: (up, up_rest), down }
-}
+shared! {
+    /// The powers of a number from 0 to 711.
+    fn powers<M>(m, a: M::Number) -> Powers<M> {
+        let Reduced { count, whole, r, rest } = reduced(m, a, None);
+        let (one, half) = (m.number(1.0), m.number(0.5));
+        let (square, square_error) = two_product(m, r, r);
+        // The even part without its first two terms, and the odd part without its first.
+        let even = polynomial(m, square, &EVEN);
+        let odd = polynomial(m, square, &ODD);
+        let (fourth, cube) = (m.mul(square, square), m.mul(square, r));
+        let odd = m.mul(cube, odd);
+        let half_square = m.mul(square, half);
+        let (base, base_error) = fast_two_sum(m, one, half_square);
+        let base_error = m.fma(square_error, half, base_error);
+        let even = m.fma(fourth, even, base_error);
+        let minus = m.neg(r);
+        let (up, up_error) = fast_two_sum(m, base, r);
+        let (down, down_error) = fast_two_sum(m, base, minus);
+        let (plus_odd, minus_odd) = (m.add(even, odd), m.sub(even, odd));
+        let plus_odd = m.fma(rest, up, plus_odd);
+        let minus_odd = minus_product(m, rest, down, minus_odd);
+        let (up_rest, down_rest) = (m.add(up_error, plus_odd), m.add(down_error, minus_odd));
+        // 4^-k; beyond k = 40 the second power is not seen.
+        let (bound, zero, bias) = (m.number(40.0), m.number(0.0), m.whole(1023));
+        let seen = m.less(count, bound);
+        let twice = m.shl(whole, 1);
+        let exponent = m.wsub(bias, twice);
+        let factor = power_of_two(m, exponent);
+        let factor = m.select(seen, factor, zero);
+        let down = (m.mul(down, factor), m.mul(down_rest, factor));
+        Powers { whole, up: (up, up_rest), down }
+    }
 
-/// `e^a - e^-a` over 2^k.
-#[inline(always)]
-fn difference<M: Machine>(m: &mut M, powers: &Powers<M>) -> Pair<M> {
-    let minus = m.neg(powers.down.0);
-    let (first, error) = fast_two_sum(m, powers.up.0, minus);
-    let rest = m.sub(powers.up.1, powers.down.1);
-    (first, m.add(error, rest))
-}
+    /// `e^a - e^-a` over 2^k.
+    fn difference<M>(m, powers: &Powers<M>) -> Pair<M> {
+        let minus = m.neg(powers.down.0);
+        let (first, error) = fast_two_sum(m, powers.up.0, minus);
+        let rest = m.sub(powers.up.1, powers.down.1);
+        (first, m.add(error, rest))
+    }
 
-/// `e^a + e^-a` over 2^k.
-#[inline(always)]
-fn sum<M: Machine>(m: &mut M, powers: &Powers<M>) -> Pair<M> {
-    let (first, error) = fast_two_sum(m, powers.up.0, powers.down.0);
-    let rest = m.add(powers.up.1, powers.down.1);
-    (first, m.add(error, rest))
-}
+    /// `e^a + e^-a` over 2^k.
+    fn sum<M>(m, powers: &Powers<M>) -> Pair<M> {
+        let (first, error) = fast_two_sum(m, powers.up.0, powers.down.0);
+        let rest = m.add(powers.up.1, powers.down.1);
+        (first, m.add(error, rest))
+    }
 
-/// Half of a sum times 2^k.
-#[inline(always)]
-fn half_of<M: Machine>(m: &mut M, (first, rest): Pair<M>, whole: M::Whole) -> M::Number {
-    let (result, one) = (m.add(first, rest), m.whole(1));
-    let whole = m.wsub(whole, one);
-    scaled(m, result, whole)
+    /// Half of a sum times 2^k.
+    fn half_of<M>(m, (first, rest): Pair<M>, whole: M::Whole) -> M::Number {
+        let (result, one) = (m.add(first, rest), m.whole(1));
+        let whole = m.wsub(whole, one);
+        scaled(m, result, whole)
+    }
 }
 
 /// The hyperbolic sine.

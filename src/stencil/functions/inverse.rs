@@ -4,7 +4,7 @@
 //! error counts, too.
 
 use super::machine::Machine;
-use super::steps::{Pair, fast_two_sum, minus_product, numbers, polynomial, sign_of, with_sign};
+use super::steps::{Pair, fast_two_sum, numbers, polynomial, root, sign_of, with_sign};
 
 /// pi/2 as a sum of two doubles.
 const HALF_PI: [f64; 2] = [std::f64::consts::FRAC_PI_2, f64::from_bits(0x3c91_a626_3314_5c07)];
@@ -35,39 +35,34 @@ struct Common<M: Machine> {
     arc: Pair<M>,
 }
 
-/// The arc of a magnitude. Of one beyond 1 it is NaN.
-#[inline(always)]
-fn common<M: Machine>(m: &mut M, a: M::Number) -> Common<M> {
-    let (half, zero, one) = (m.number(0.5), m.number(0.0), m.number(1.0));
-    let is_small = m.less_equal(a, half);
-    let minus_half = m.number(-0.5);
-    // Exact from 1/2 on.
-    let complement = m.fma(a, minus_half, half);
-    let root = m.sqrt(complement);
-    let is_zero = m.equal(root, zero);
-    let divisor = m.select(is_zero, one, root);
-    let error = minus_product(m, root, root, complement);
-    let half_error = m.mul(error, half);
-    let root_error = m.div(half_error, divisor);
-    let t = m.select(is_small, a, root);
-    let rest = m.select(is_small, zero, root_error);
-    let square = m.mul(a, a);
-    let square = m.select(is_small, square, complement);
-    let polynomial = polynomial(m, square, &A);
-    let cube = m.mul(square, t);
-    Common { is_small, arc: (t, m.fma(cube, polynomial, rest)) }
-}
+shared! {
+    /// The arc of a magnitude. Of one beyond 1 it is NaN.
+    fn common<M>(m, a: M::Number) -> Common<M> {
+        let (half, zero) = (m.number(0.5), m.number(0.0));
+        let is_small = m.less_equal(a, half);
+        let minus_half = m.number(-0.5);
+        // Exact from 1/2 on.
+        let complement = m.fma(a, minus_half, half);
+        let (root, root_error) = root(m, complement, None);
+        let t = m.select(is_small, a, root);
+        let rest = m.select(is_small, zero, root_error);
+        let square = m.mul(a, a);
+        let square = m.select(is_small, square, complement);
+        let polynomial = polynomial(m, square, &A);
+        let cube = m.mul(square, t);
+        Common { is_small, arc: (t, m.fma(cube, polynomial, rest)) }
+    }
 
-/// pi/2 times `factor`, minus `arc` times `times`.
-#[inline(always)]
-fn from_half_pi<M: Machine>(m: &mut M, factor: f64, times: f64, arc: Pair<M>) -> M::Number {
-    let (first, second) = numbers(m, [factor * HALF_PI[0], factor * HALF_PI[1]]);
-    let minus = m.number(-times);
-    let taken = m.mul(arc.0, minus);
-    let (sum, error) = fast_two_sum(m, first, taken);
-    let rest = m.fma(arc.1, minus, second);
-    let rest = m.add(error, rest);
-    m.add(sum, rest)
+    /// pi/2 times `factor`, minus `arc` times `times`.
+    fn from_half_pi<M>(m, factor: f64, times: f64, arc: Pair<M>) -> M::Number {
+        let (first, second) = numbers(m, [factor * HALF_PI[0], factor * HALF_PI[1]]);
+        let minus = m.number(-times);
+        let taken = m.mul(arc.0, minus);
+        let (sum, error) = fast_two_sum(m, first, taken);
+        let rest = m.fma(arc.1, minus, second);
+        let rest = m.add(error, rest);
+        m.add(sum, rest)
+    }
 }
 
 /// The arc sine; NaN beyond 1.

@@ -41,81 +41,78 @@ pub(super) struct Split<M: Machine> {
     pub(super) z: M::Number,
 }
 
-/// Splits a positive normal number. With `less`, k is smaller by that.
-#[inline(always)]
-fn split_normal<M: Machine>(m: &mut M, x: M::Number, less: Option<M::Whole>) -> Split<M> {
-    let (bits, root) = (m.bits(x), m.whole(ROOT_BITS));
-    let (bias, fraction) = (m.whole(1023 << 52), m.whole((1 << 52) - 1));
-    let over = m.wsub(bits, root);
-    let low = m.wand(over, fraction);
-    let biased = m.wadd(over, bias);
-    let biased = m.shr(biased, 52);
-    let bias = m.whole(1023);
-    let whole = m.wsub(biased, bias);
-    let whole = match less {
-        Some(less) => m.wsub(whole, less),
-        None => whole,
-    };
-    let z = m.wadd(low, root);
-    let (shifter, shifter_bits) = (m.number(SHIFTER), m.whole(SHIFTER_BITS));
-    let shifted = m.wadd(whole, shifter_bits);
-    let shifted = m.of_bits(shifted);
-    Split { count: m.sub(shifted, shifter), whole, z: m.of_bits(z) }
-}
+shared! {
+    /// Splits a positive normal number. With `less`, k is smaller by that.
+    fn split_normal<M>(m, x: M::Number, less: Option<M::Whole>) -> Split<M> {
+        let (bits, root) = (m.bits(x), m.whole(ROOT_BITS));
+        let (bias, fraction) = (m.whole(1023 << 52), m.whole((1 << 52) - 1));
+        let over = m.wsub(bits, root);
+        let low = m.wand(over, fraction);
+        let biased = m.wadd(over, bias);
+        let biased = m.shr(biased, 52);
+        let bias = m.whole(1023);
+        let whole = m.wsub(biased, bias);
+        let whole = match less {
+            Some(less) => m.wsub(whole, less),
+            None => whole,
+        };
+        let z = m.wadd(low, root);
+        let (shifter, shifter_bits) = (m.number(SHIFTER), m.whole(SHIFTER_BITS));
+        let shifted = m.wadd(whole, shifter_bits);
+        let shifted = m.of_bits(shifted);
+        Split { count: m.sub(shifted, shifter), whole, z: m.of_bits(z) }
+    }
 
-/// Splits a positive number.
-#[inline(always)]
-pub(super) fn split<M: Machine>(m: &mut M, x: M::Number) -> Split<M> {
-    let (least, factor) = (m.number(f64::MIN_POSITIVE), m.number(18_014_398_509_481_984.0));
-    let is_subnormal = m.less(x, least);
-    let larger = m.mul(x, factor);
-    let x = m.select(is_subnormal, larger, x);
-    let (none, places) = (m.whole(0), m.whole(54));
-    let less = m.wselect(is_subnormal, places, none);
-    split_normal(m, x, Some(less))
-}
+    /// Splits a positive number.
+    pub(super) fn split<M>(m, x: M::Number) -> Split<M> {
+        let (least, factor) = (m.number(f64::MIN_POSITIVE), m.number(18_014_398_509_481_984.0));
+        let is_subnormal = m.less(x, least);
+        let larger = m.mul(x, factor);
+        let x = m.select(is_subnormal, larger, x);
+        let (none, places) = (m.whole(0), m.whole(54));
+        let less = m.wselect(is_subnormal, places, none);
+        split_normal(m, x, Some(less))
+    }
 
-/// `log (1 + f)` as a sum, for f from sqrt (1/2) - 1 to sqrt 2 - 1.
-#[inline(always)]
-fn log_near_one<M: Machine>(m: &mut M, f: M::Number) -> Pair<M> {
-    let (two, half) = (m.number(2.0), m.number(0.5));
-    let under = m.add(f, two);
-    let s = m.div(f, under);
-    let square = m.mul(s, s);
-    let series = polynomial(m, square, &R);
-    let half_f = m.mul(f, half);
-    let (half_square, half_square_error) = two_product(m, half_f, f);
-    let inner = m.fma(square, series, half_square);
-    let minus = m.neg(half_square);
-    let (first, error) = fast_two_sum(m, f, minus);
-    let error = m.sub(error, half_square_error);
-    (first, m.fma(s, inner, error))
-}
+    /// `log (1 + f)` as a sum, for f from sqrt (1/2) - 1 to sqrt 2 - 1.
+    fn log_near_one<M>(m, f: M::Number) -> Pair<M> {
+        let (two, half) = (m.number(2.0), m.number(0.5));
+        let under = m.add(f, two);
+        let s = m.div(f, under);
+        let square = m.mul(s, s);
+        let series = polynomial(m, square, &R);
+        let half_f = m.mul(f, half);
+        let (half_square, half_square_error) = two_product(m, half_f, f);
+        let inner = m.fma(square, series, half_square);
+        let minus = m.neg(half_square);
+        let (first, error) = fast_two_sum(m, f, minus);
+        let error = m.sub(error, half_square_error);
+        (first, m.fma(s, inner, error))
+    }
 
-/// `k log 2 + (first, rest)`, of a logarithm to any base.
-#[inline(always)]
-fn with_powers<M: Machine>(m: &mut M, count: M::Number, two: [f64; 2], (first, rest): Pair<M>) -> M::Number {
-    let (high, low) = numbers(m, two);
-    let powers = m.mul(count, high);
-    let (sum, error) = fast_two_sum(m, powers, first);
-    let rest = m.add(error, rest);
-    let rest = m.fma(count, low, rest);
-    m.add(sum, rest)
-}
+    /// `k log 2 + (first, rest)`, of a logarithm to any base.
+    fn with_powers<M>(m, count: M::Number, two: [f64; 2], (first, rest): Pair<M>) -> M::Number {
+        let (high, low) = numbers(m, two);
+        let powers = m.mul(count, high);
+        let (sum, error) = fast_two_sum(m, powers, first);
+        let rest = m.add(error, rest);
+        let rest = m.fma(count, low, rest);
+        m.add(sum, rest)
+    }
 
-/// What a logarithm is where it is not of a positive finite number.
-#[inline(always)]
-fn with_special<M: Machine>(m: &mut M, x: M::Number, zero_at: f64, result: M::Number) -> M::Number {
-    let (origin, infinity) = (m.number(zero_at), m.number(f64::INFINITY));
-    let (minus_infinity, nan) = (m.number(f64::NEG_INFINITY), m.number(f64::NAN));
-    let is_inside = m.less(origin, x);
-    let is_finite = m.less(x, infinity);
-    let is_origin = m.equal(x, origin);
-    let is_infinite = m.equal(x, infinity);
-    let outside = m.select(is_origin, minus_infinity, nan);
-    let outside = m.select(is_infinite, infinity, outside);
-    let is_usual = m.both(is_inside, is_finite);
-    m.select(is_usual, result, outside)
+    /// What a logarithm is where it is not of a positive finite number.
+    fn with_special<M>(m, x: M::Number, zero_at: f64, result: M::Number) -> M::Number {
+        let (origin, infinity) = (m.number(zero_at), m.number(f64::INFINITY));
+        let (minus_infinity, nan) = (m.number(f64::NEG_INFINITY), m.number(f64::NAN));
+        let is_inside = m.less(origin, x);
+        let is_finite = m.less(x, infinity);
+        let is_origin = m.equal(x, origin);
+        let is_infinite = m.equal(x, infinity);
+        let outside = m.select(is_origin, minus_infinity, nan);
+        let outside = m.select(is_infinite, infinity, outside);
+        let is_usual = m.both(is_inside, is_finite);
+        m.select(is_usual, result, outside)
+    }
 }
 
 /// The natural logarithm; NaN of negative numbers.
@@ -129,20 +126,21 @@ pub fn log<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     with_special(m, x, 0.0, result)
 }
 
-/// A logarithm to another base, of which `per` is the inverse of the natural logarithm, and `two` that of 2.
-#[inline(always)]
-fn log_to<M: Machine>(m: &mut M, x: M::Number, per: [f64; 2], two: [f64; 2]) -> M::Number {
-    let Split { count, z, .. } = split(m, x);
-    let one = m.number(1.0);
-    let f = m.sub(z, one);
-    let (first, rest) = log_near_one(m, f);
-    let (first, rest) = fast_two_sum(m, first, rest);
-    let (per, per_rest) = numbers(m, per);
-    let (product, error) = two_product(m, first, per);
-    let error = m.fma(first, per_rest, error);
-    let error = m.fma(rest, per, error);
-    let result = with_powers(m, count, two, (product, error));
-    with_special(m, x, 0.0, result)
+shared! {
+    /// A logarithm to another base, of which `per` is the inverse of the natural logarithm, and `two` that of 2.
+    fn log_to<M>(m, x: M::Number, per: [f64; 2], two: [f64; 2]) -> M::Number {
+        let Split { count, z, .. } = split(m, x);
+        let one = m.number(1.0);
+        let f = m.sub(z, one);
+        let (first, rest) = log_near_one(m, f);
+        let (first, rest) = fast_two_sum(m, first, rest);
+        let (per, per_rest) = numbers(m, per);
+        let (product, error) = two_product(m, first, per);
+        let error = m.fma(first, per_rest, error);
+        let error = m.fma(rest, per, error);
+        let result = with_powers(m, count, two, (product, error));
+        with_special(m, x, 0.0, result)
+    }
 }
 
 /// The logarithm to the base 2; NaN of negative numbers. Exact for powers of 2.
@@ -157,32 +155,49 @@ pub fn log10<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     log_to(m, x, PER_LN10, LOG10_2)
 }
 
+shared! {
+    /// `2^more (1 + x + rest)`, its logarithm, for a sum of at least sqrt (1/2) - 1, or an `x` above -1 without a rest. `rest`
+    /// counts little beside `x`.
+    pub(super) fn log1p_of_sum<M>(m, x: M::Number, rest: Option<M::Number>, more: Option<M::Number>) -> M::Number {
+        let (one, zero) = (m.number(1.0), m.number(0.0));
+        let (u, lost) = two_sum(m, one, x);
+        let (lost, rest) = match rest {
+            Some(rest) => (m.add(lost, rest), rest),
+            None => (lost, zero),
+        };
+        let Split { count, whole, z } = split_normal(m, u, None);
+        let (bias, bound) = (m.whole(1023), m.number(100.0));
+        let exponent = m.wsub(bias, whole);
+        let inverse = power_of_two(m, exponent);
+        // Beyond 2 to 100 the error is not seen.
+        let is_seen = m.less(count, bound);
+        let lost = m.select(is_seen, lost, zero);
+        let inverse = m.select(is_seen, inverse, zero);
+        let lost = m.mul(lost, inverse);
+        let f = m.sub(z, one);
+        // Without a power of 2, f is x itself.
+        let is_near = m.equal(count, zero);
+        let f = m.select(is_near, x, f);
+        let lost = m.select(is_near, rest, lost);
+        let (first, rest) = log_near_one(m, f);
+        // The error counts times the slope, 1 / (1 + f).
+        let slope = polynomial(m, f, &[1.0, -1.0, 1.0, -1.0, 1.0]);
+        let rest = m.fma(lost, slope, rest);
+        let count = match more {
+            Some(more) => m.add(count, more),
+            None => count,
+        };
+        with_powers(m, count, LN2, (first, rest))
+    }
+}
+
 /// `log (1 + x)`, accurate for a small `x`; NaN below -1.
 #[inline(always)]
 pub fn log1p<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
-    let (one, zero) = (m.number(1.0), m.number(0.0));
-    let (u, lost) = two_sum(m, one, x);
-    let Split { count, whole, z } = split_normal(m, u, None);
-    let (bias, bound) = (m.whole(1023), m.number(100.0));
-    let exponent = m.wsub(bias, whole);
-    let inverse = power_of_two(m, exponent);
-    // Beyond 2 to 100 the error is not seen.
-    let is_seen = m.less(count, bound);
-    let lost = m.select(is_seen, lost, zero);
-    let inverse = m.select(is_seen, inverse, zero);
-    let lost = m.mul(lost, inverse);
-    let f = m.sub(z, one);
-    // Without a power of 2, f is x itself.
-    let is_near = m.equal(count, zero);
-    let f = m.select(is_near, x, f);
-    let lost = m.select(is_near, zero, lost);
-    let (first, rest) = log_near_one(m, f);
-    // The error counts times the slope, 1 / (1 + f).
-    let slope = polynomial(m, f, &[1.0, -1.0, 1.0, -1.0, 1.0]);
-    let rest = m.fma(lost, slope, rest);
-    let result = with_powers(m, count, LN2, (first, rest));
+    let result = log1p_of_sum(m, x, None, None);
     let result = with_special(m, x, -1.0, result);
     // The sum of zeros is +0.
+    let zero = m.number(0.0);
     let is_zero = m.equal(x, zero);
     m.select(is_zero, x, result)
 }

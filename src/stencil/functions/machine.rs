@@ -88,4 +88,19 @@ pub trait Machine {
 
     /// An entry of a table; `at` lies within.
     fn word(&mut self, table: &'static [u64], at: Self::Whole) -> Self::Whole;
+
+    /// `steps` of these operands, which several functions take. A machine may have them compiled once, apart.
+    #[inline(always)]
+    fn shared<S: Steps<Self, A, R>, A, R>(&mut self, _: S, operands: A) -> R
+    where
+        Self: Sized,
+    {
+        S::take(self, operands)
+    }
+}
+
+/// Steps that several functions take.
+pub trait Steps<M, A, R> {
+    /// Takes them.
+    fn take(m: &mut M, operands: A) -> R;
 }

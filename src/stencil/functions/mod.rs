@@ -7,7 +7,8 @@
 //! at once, and another may write them down as a program. Only the payload and the sign of a NaN are left open.
 //!
 //! All functions are inlined, and none has a closure with a step in it: what the compiler does not inline it compiles
-//! without the instructions that its caller has, and a fused multiply-add becomes a call.
+//! without the instructions that its caller has, and a fused multiply-add becomes a call. What writes programs down needs
+//! no such instructions: steps that several functions take ([`Machine::shared`]) are compiled for it once.
 //!
 //! # Accuracy
 //! Each page says the bound of its functions' errors, in units of the last place of the result (ulp);
@@ -19,10 +20,33 @@
 //! coefficients are rounded to double. The error that a comment tells is the largest at 4000 points, with the rounded
 //! coefficients, as a part of the whole result.
 
+/// Functions of a machine `m`, each a step that others share. A function of Rust's that is an argument would not be inlined,
+/// so each has a type.
+macro_rules! shared {
+    ($(
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident<M>($m:ident, $($operand:tt: $type:ty),*) -> $result:ty $body:block
+    )*) => {
+        $($(#[$attribute])*
+        #[inline(always)]
+        $visibility fn $name<M: Machine>($m: &mut M, $($operand: $type),*) -> $result {
+            struct This;
+            impl<M: Machine> crate::stencil::functions::Steps<M, ($($type,)*), $result> for This {
+                #[inline(always)]
+                fn take($m: &mut M, ($($operand,)*): ($($type,)*)) -> $result $body
+            }
+            $m.shared(This, ($($operand,)*))
+        })*
+    };
+}
+
 mod circular;
+mod cube_root;
+mod error_function;
 mod exponential;
 mod hyperbolic;
 mod inverse;
+mod inverse_hyperbolic;
 mod logarithm;
 mod machine;
 mod plane;
@@ -31,12 +55,15 @@ mod random;
 mod scalar;
 mod steps;
 
-pub use circular::{MODERATE, Reach, cos, sin, tan};
+pub use circular::{MODERATE, Reach, cos, cospi, sin, sinpi, tan};
+pub use cube_root::cbrt;
+pub use error_function::{erf, erfc};
 pub use exponential::{exp, expm1};
 pub use hyperbolic::{cosh, sinh, tanh};
 pub use inverse::{acos, asin};
+pub use inverse_hyperbolic::{acosh, asinh, atanh};
 pub use logarithm::{log, log1p, log2, log10};
-pub use machine::Machine;
+pub use machine::{Machine, Steps};
 pub use plane::{atan, atan2, hypot};
 pub use power::raised;
 pub use random::{Distribution, Draw, philox, random};

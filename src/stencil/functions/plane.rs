@@ -32,36 +32,37 @@ const T: [f64; 12] = [
     0.016284375050043393,
 ];
 
-/// The angle of a point with coordinates from +0 on, as a sum. Its double may not be too large, nor a quotient of it
-/// inexact.
-#[inline(always)]
-fn angle<M: Machine>(m: &mut M, x: M::Number, y: M::Number) -> Pair<M> {
-    let (eighth, zero) = (m.number(EIGHTH), m.number(0.0));
-    let (near, far) = (m.mul(x, eighth), m.mul(y, eighth));
-    let is_near = m.less_equal(y, near);
-    let is_far = m.less(x, far);
-    // Base 0: y / x. Base pi/4: (y - x) / (y + x). Base pi/2: -x / y.
-    let minus_x = m.neg(x);
-    let difference = two_sum(m, y, minus_x);
-    let sum = two_sum(m, y, x);
-    let over = select_pair(m, is_far, (minus_x, zero), difference);
-    let over = select_pair(m, is_near, (y, zero), over);
-    let under = select_pair(m, is_far, (y, zero), sum);
-    let under = select_pair(m, is_near, (x, zero), under);
-    let (t, rest) = quotient(m, over, under);
-    let square = m.mul(t, t);
-    let polynomial = polynomial(m, square, &T);
-    let cube = m.mul(square, t);
-    // The rest counts times the slope, 1 / (1 + t^2), of which two terms are enough.
-    let slope_of_rest = minus_product(m, square, rest, rest);
-    let tail = m.fma(cube, polynomial, slope_of_rest);
-    let quarter = numbers(m, QUARTER_PI);
-    let half = numbers(m, [2.0 * QUARTER_PI[0], 2.0 * QUARTER_PI[1]]);
-    let base = select_pair(m, is_far, half, quarter);
-    let (base, base_rest) = select_pair(m, is_near, (zero, zero), base);
-    let (sum, error) = fast_two_sum(m, base, t);
-    let error = m.add(error, base_rest);
-    (sum, m.add(error, tail))
+shared! {
+    /// The angle of a point with coordinates from +0 on, as a sum. Its double may not be too large, nor a quotient of it
+    /// inexact.
+    fn angle<M>(m, x: M::Number, y: M::Number) -> Pair<M> {
+        let (eighth, zero) = (m.number(EIGHTH), m.number(0.0));
+        let (near, far) = (m.mul(x, eighth), m.mul(y, eighth));
+        let is_near = m.less_equal(y, near);
+        let is_far = m.less(x, far);
+        // Base 0: y / x. Base pi/4: (y - x) / (y + x). Base pi/2: -x / y.
+        let minus_x = m.neg(x);
+        let difference = two_sum(m, y, minus_x);
+        let sum = two_sum(m, y, x);
+        let over = select_pair(m, is_far, (minus_x, zero), difference);
+        let over = select_pair(m, is_near, (y, zero), over);
+        let under = select_pair(m, is_far, (y, zero), sum);
+        let under = select_pair(m, is_near, (x, zero), under);
+        let (t, rest) = quotient(m, over, under);
+        let square = m.mul(t, t);
+        let polynomial = polynomial(m, square, &T);
+        let cube = m.mul(square, t);
+        // The rest counts times the slope, 1 / (1 + t^2), of which two terms are enough.
+        let slope_of_rest = minus_product(m, square, rest, rest);
+        let tail = m.fma(cube, polynomial, slope_of_rest);
+        let quarter = numbers(m, QUARTER_PI);
+        let half = numbers(m, [2.0 * QUARTER_PI[0], 2.0 * QUARTER_PI[1]]);
+        let base = select_pair(m, is_far, half, quarter);
+        let (base, base_rest) = select_pair(m, is_near, (zero, zero), base);
+        let (sum, error) = fast_two_sum(m, base, t);
+        let error = m.add(error, base_rest);
+        (sum, m.add(error, tail))
+    }
 }
 
 /// The arc tangent. Beyond 2 to 60 it is pi/2.

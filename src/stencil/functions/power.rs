@@ -6,7 +6,7 @@
 use super::exponential::{LN2, exp_of_sum};
 use super::logarithm::{Split, split};
 use super::machine::Machine;
-use super::steps::{Pair, fast_two_sum, numbers, polynomial, quotient, sign_of, two_product, with_sign};
+use super::steps::{Pair, fast_two_sum, numbers, polynomial, quotient, sign_of, times, two_product, with_sign};
 
 /// `(log ((1 + s) / (1 - s)) - 2 s - 2/3 s^3 - 2/5 s^5) / s^7` in s^2, for |s| up to 0.172: degree 6, error 2 to -68.2.
 const TAIL: [f64; 7] = [
@@ -23,21 +23,14 @@ const TAIL: [f64; 7] = [
 const THIRD: [f64; 2] = [2.0 / 3.0, f64::from_bits(0x3c85_5555_5555_5555)];
 const FIFTH: [f64; 2] = [2.0 / 5.0, f64::from_bits(0xbc79_9999_9999_999a)];
 
-/// A product of two sums.
-#[inline(always)]
-fn times<M: Machine>(m: &mut M, (a, a_rest): Pair<M>, (b, b_rest): Pair<M>) -> Pair<M> {
-    let (product, error) = two_product(m, a, b);
-    let error = m.fma(a, b_rest, error);
-    (product, m.fma(a_rest, b, error))
-}
-
-/// A constant and a smaller sum.
-#[inline(always)]
-fn plus<M: Machine>(m: &mut M, constant: [f64; 2], (b, b_rest): Pair<M>) -> Pair<M> {
-    let (a, a_rest) = numbers(m, constant);
-    let (sum, error) = fast_two_sum(m, a, b);
-    let rest = m.add(a_rest, b_rest);
-    (sum, m.add(error, rest))
+shared! {
+    /// A constant and a smaller sum.
+    fn plus<M>(m, constant: [f64; 2], (b, b_rest): Pair<M>) -> Pair<M> {
+        let (a, a_rest) = numbers(m, constant);
+        let (sum, error) = fast_two_sum(m, a, b);
+        let rest = m.add(a_rest, b_rest);
+        (sum, m.add(error, rest))
+    }
 }
 
 /// The logarithm of a positive finite number.

@@ -45,7 +45,8 @@ function varargout = DeviceArray (varargin)
 %   and classes of results are the host's
 %     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, abs
 %     sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
-%     atan, atan2, sinh, cosh, tanh, hypot
+%     atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, sinpi, cospi, erf,
+%     erfc, cbrt, nthroot, hypot
 %     s * u, u * s, u / s, s \ u with a scalar s, and u' * v of columns
 %     floor, ceil, round, fix, sign, mod, rem
 %     ==, ~=, <, <=, >, >=, &, |, ~, xor, isnan, isinf, isfinite: truth values,
