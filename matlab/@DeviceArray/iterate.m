@@ -5,7 +5,8 @@ function varargout = iterate (f, n, varargin)
 %   [U, V, ..., INFO] = DeviceArray.iterate (F, N, U, V, ..., NAME, VALUE, ...)
 %   [U, V, ..., R, INFO] = DeviceArray.iterate (..., 'Record', G)
 %
-%   F is a function of array code: [U, V, ...] = F (U, V, ...). It is called
+%   F is a function of array code: [U, V, ...] = F (U, V, ...), or a step that
+%   DeviceArray.compile has made, which is not recorded again. F is called
 %   once, with arrays that hold no numbers and record what is done with
 %   them; what was recorded becomes kernels, and these do the N steps. The
 %   results have the bits of
@@ -102,11 +103,17 @@ function varargout = iterate (f, n, varargin)
 %
 %   See also compile, StencilConstantMemory_CUDA, GrayScott_Demo.
 
+  [f, number, compiled] = compiledStep (f);
   [arguments, asked] = stepOptions (f, varargin);
-  if isequal (n, Inf) && ~isempty (asked.Until)
+  if ~isempty (number) && asked.Guessed
+    asked.States = min (compiled.States, numel (arguments));
+  end
+  if ~isempty (asked.Until) && isequal (n, Inf)
     n = flintmax - 1;
   end
-  n = wholeNumber ('the number of steps, the second input', n, 0);
+  if ~(isa (n, 'double') && isreal (n) && isscalar (n) && n == fix (n) && n >= 0 && n < flintmax)
+    n = wholeNumber ('the number of steps, the second input', n, 0);
+  end
   if asked.Every > 0 && mod (n, asked.Every) ~= 0 && isempty (asked.Until)
     badOption (sprintf ('Bad value for ''Every'': got %d, expected a divisor of the steps, which are %d.', asked.Every, n));
   end
@@ -119,20 +126,37 @@ function varargout = iterate (f, n, varargin)
     badOption (sprintf ('%d outputs were asked for, and there are %d.', nargout, asked.States + records + 1));
   end
   constants = arguments(asked.States+1:end);
-  [held, given, place] = onDevice (arguments(1:asked.States), constants);
+  [held, given] = onDevice (arguments(1:asked.States), constants);
   info = struct ('Steps', 0, 'Reason', 'steps', 'Kernels', 0, 'Milliseconds', 0, 'Kept', zeros (1, 0));
   % No steps are recorded all the same where sizes depend on it.
   keeps = asked.Every > 0;
   more = n > 0 || keeps || records;
-  [kept, recorded] = deal (cell (0, asked.States), {});
+  kept = cell (0, asked.States);
+  recorded = {};
+  % The last result says when a run has ended, where that is not known.
+  ends = ~isempty (asked.Until);
+  % A compiled step serves as it is, unless more or other things are asked of it.
+  if ~isempty (number)
+    if compiled.Anew || records || ends || ~isempty (asked.Values) || asked.States ~= compiled.States ...
+       || numel (constants) ~= compiled.Constants || ~(isempty (constants) || areAlike (constants, keptConstants (number)))
+      number = [];
+    end
+  end
   started = tic ();
   while more
-    [step, classes, info.Kernels] = recordStep (f, held, constants, asked, place, []);
-    guard = onCleanup (@() forgetStep (step));
-    changes = ~isequal (classes, cellfun (@underlyingType, held, 'UniformOutput', false));
+    if isempty (number)
+      step = DeviceArray_CUDA ('record', held{1});
+      guard = onCleanup (@() forgetStep (step)); %#ok<NASGU>
+      [info.Kernels, changed] = recordStep (step, f, held, constants, asked);
+    else
+      step = number;
+      info.Kernels = compiled.Kernels;
+      changed = {};
+    end
+    changes = ~isempty (changed);
     if changes && info.Steps > 0
       error ('DeviceArray:trace', ['A state changes its class in the second step, too: the states are %s then. Convert ', ...
-                                   'it in the step, such as u = double (u > 0).'], strjoin (classes, ', '));
+                                   'it in the step, such as u = double (u > 0).'], strjoin (changed, ', '));
     end
     % A step that changes a class is done once, and the others are recorded anew.
     times = n - info.Steps;
@@ -141,14 +165,26 @@ function varargout = iterate (f, n, varargin)
     end
     values = [];
     if size (asked.Values, 1) > 0
-      values = DeviceArray (asked.Values(:,info.Steps+1:end), place{:});
+      values = beside (asked.Values(:,info.Steps+1:end), held{1});
     end
-    results = cell (1, asked.States * (1 + keeps) + records + 1);
+    results = cell (1, asked.States * (1 + keeps) + records + ends);
     plan = [times, info.Steps, n, asked.Every, asked.Check, asked.Progress];
-    [results{:}] = DeviceArray_CUDA ('run', step, plan, values, held{:});
-    told = gather (results{end});
+    try
+      [results{:}] = DeviceArray_CUDA ('run', step, plan, values, held{:});
+    catch caught
+      if isempty (number) || ~strcmp (caught.identifier, 'DeviceArray:trace')
+        rethrow (caught);
+      end
+      % It was compiled for other arrays.
+      number = [];
+      continue
+    end
+    told = [times 0];
+    if ends
+      told = gather (results{end});
+    end
     if records
-      recorded{end+1} = gather (results{end-1}); %#ok<AGROW>
+      recorded{end+1} = gather (results{end-ends}); %#ok<AGROW>
     end
     if keeps
       kept(end+1,:) = results(asked.States+(1:asked.States)); %#ok<AGROW>
@@ -161,7 +197,7 @@ function varargout = iterate (f, n, varargin)
       info.Reason = 'until';
     end
     more = info.Steps < n && ~told(2);
-    clear guard
+    guard = []; %#ok<NASGU>
   end
   info.Milliseconds = 1000 * toc (started) / max (info.Steps, 1);
   if keeps
@@ -171,7 +207,9 @@ function varargout = iterate (f, n, varargin)
     end
     held = cellfun (@joinStates, num2cell (kept, 1), held, 'UniformOutput', false);
   end
-  held(given) = cellfun (@gather, held(given), 'UniformOutput', false);
+  for i = find (given)
+    held{i} = gather (held{i});
+  end
   results = held;
   if records
     results{end+1} = [recorded{:}];

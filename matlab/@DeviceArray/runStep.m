@@ -9,6 +9,23 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
 %
 %   See also compile.
 
+  % Mostly it fits: what follows is on the way of each call.
+  count = numel (arguments);
+  isPlain = asked.Constants == 0 && ~asked.Anew && count == asked.States && nargout <= count;
+  for i = 1:count
+    isPlain = isPlain && isa (arguments{i}, 'DeviceArray');
+  end
+  if isPlain
+    try
+      [arguments{:}] = DeviceArray_CUDA ('run', number, [1 0 1 0 1 0], [], arguments{:});
+      varargout = arguments(1:max (nargout, 1));
+      return
+    catch caught
+      if ~strcmp (caught.identifier, 'DeviceArray:trace')
+        rethrow (caught);
+      end
+    end
+  end
   if numel (arguments) < asked.States
     badOption (sprintf ('The step takes %d states, and %d arguments were given.', asked.States, numel (arguments)));
   end
@@ -16,12 +33,13 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
     badOption (sprintf ('%d outputs were asked for, and the step gives %d.', nargout, asked.States));
   end
   constants = arguments(asked.States+1:end);
-  [held, given, place] = onDevice (arguments(1:asked.States), constants);
-  results = cell (1, asked.States + 1);
+  [held, given] = onDevice (arguments(1:asked.States), constants);
+  results = cell (1, asked.States);
   once = [1 0 1 0 1 0];
   if numel (constants) ~= asked.Constants
-    another = recordStep (f, held, constants, asked, place, []);
+    another = DeviceArray_CUDA ('record', held{1});
     gone = onCleanup (@() forgetStep (another)); %#ok<NASGU>
+    recordStep (another, f, held, constants, asked);
     [results{:}] = DeviceArray_CUDA ('run', another, once, [], held{:});
   else
     fits = ~asked.Anew && (isempty (constants) || areAlike (constants, keptConstants (number)));
@@ -36,12 +54,16 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
       end
     end
     if ~fits
-      recordStep (f, held, constants, asked, place, number);
+      DeviceArray_CUDA ('record', held{1}, number);
+      % What was compiled before stays.
+      over = onCleanup (@() DeviceArray_CUDA ('forget', number, true)); %#ok<NASGU>
+      recordStep (number, f, held, constants, asked);
       keptConstants (number, constants);
       [results{:}] = DeviceArray_CUDA ('run', number, once, [], held{:});
     end
   end
-  results = results(1:asked.States);
-  results(given) = cellfun (@gather, results(given), 'UniformOutput', false);
+  for i = find (given)
+    results{i} = gather (results{i});
+  end
   varargout = results(1:max (nargout, 1));
 end

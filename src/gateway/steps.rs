@@ -139,7 +139,9 @@ pub(super) fn condition(array: &StoredArray) -> Result<(), Error> {
 ///
 /// # Errors
 /// `trace`, for what is no array of this step; what the engine says.
-pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: Shape) -> Result<usize, Error> {
+///
+/// The answer is how many kernels and other operations the step is, and whether it changes the class of a state.
+pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: Shape) -> Result<(usize, bool), Error> {
     let recording = recordings::find(number)?;
     let mut values = Vec::with_capacity(results.len());
     let mut shapes = Shapes::with_capacity(results.len());
@@ -161,8 +163,9 @@ pub(super) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     let drawn = taped.drawn.map(|drawn| Draws { of_step: drawn.count, seed: random::state().seed });
     let step = Step::new(&*home.engine()?, taped, values, shape)?;
     let stages = step.stages();
+    let changes = arguments.iter().zip(&shapes).take(shape.states).any(|(before, after)| before.class != after.class);
     ready().insert(number, Compiled { home, step: Arc::new(Mutex::new(step)), arguments, shapes, shape, drawn });
-    Ok(stages)
+    Ok((stages, changes))
 }
 
 /// A step that is ready to run.

@@ -593,6 +593,33 @@
 %!  [~, place] = max (u);
 %!endfunction
 
+%!test  # a compiled step goes into iterate
+%! [u, v] = deal (DeviceArray (x), DeviceArray (y));
+%! step = DeviceArray.compile (@react, u, v);
+%! [a, b, info] = DeviceArray.iterate (step, 7, u, v);
+%! [c, d, right] = DeviceArray.iterate (@react, 7, u, v);
+%! assert (same_bits (gather (a), gather (c)) && same_bits (gather (b), gather (d)));
+%! assert ([info.Steps, info.Kernels], [right.Steps, right.Kernels]);
+%! ## What asks for more, other sizes and classes are recorded anew.
+%! [a, b, r] = DeviceArray.iterate (step, 4, u, v, "Every", 2, "Record", @(u, v) u(1:2));
+%! [c, d, s] = DeviceArray.iterate (@react, 4, u, v, "Every", 2, "Record", @(u, v) u(1:2));
+%! assert (same_bits (gather (a), gather (c)) && same_bits (r, s));
+%! for given = {{x(1:9,:), y(1:9,:)}, {single(x), single(y)}}
+%!   [a, b] = DeviceArray.iterate (step, 3, given{1}{:});
+%!   [c, d] = DeviceArray.iterate (@react, 3, given{1}{:});
+%!   assert (same_bits (a, c) && same_bits (b, d));
+%! endfor
+%! ## With constants: the same ones, others, and none.
+%! scale = DeviceArray.compile (@(u, h) u * h + x, u, 0.5, "States", 1);
+%! for h = [0.5 0.25]
+%!   a = DeviceArray.iterate (scale, 3, u, h, "States", 1);
+%!   c = DeviceArray.iterate (@(u, h) u * h + x, 3, u, h, "States", 1);
+%!   assert (same_bits (gather (a), gather (c)));
+%! endfor
+%! ## A class that changes in the first step.
+%! step = DeviceArray.compile (@life, u > 0.5);
+%! assert (gather (DeviceArray.iterate (step, 3, u)), gather (DeviceArray.iterate (@life, 3, u)));
+
 %!test  # running sums, sorts, medians and extremes with their places
 %! for u = {x, single(x), x(1,:), round(4 * x)}
 %!   if (! takes ("ordered", class (u{1}), size (u{1}))), continue; endif

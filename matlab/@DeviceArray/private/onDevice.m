@@ -1,27 +1,30 @@
-function [held, given, place] = onDevice (states, others)
-%onDevice  Gives the states as DeviceArrays, the mask of those that were
-%          ordinary arrays, and the options by which an array lies there.
+function [held, given] = onDevice (states, others)
+%onDevice  Gives the states as DeviceArrays, all where one of them or of the
+%          others lies, and the mask of those that were ordinary arrays.
 
   given = true (size (states));
   for i = 1:numel (states)
     given(i) = ~isa (states{i}, 'DeviceArray');
   end
-  arrays = states(~given);
-  for i = 1:numel (others)
-    if isempty (arrays) && isa (others{i}, 'DeviceArray')
-      arrays = others(i);
+  held = states;
+  if ~any (given)
+    return
+  end
+  first = find (~given, 1);
+  if ~isempty (first)
+    like = states{first};
+  else
+    like = [];
+    for i = 1:numel (others)
+      if isempty (like) && isa (others{i}, 'DeviceArray')
+        like = others{i};
+      end
+    end
+    if ~isa (like, 'DeviceArray')
+      like = DeviceArray (0);
     end
   end
-  if isempty (arrays)
-    arrays = {DeviceArray(0)};
-  end
-  where = DeviceArray_CUDA ('where', arrays{1});
-  place = {'Backend', where.Backend};
-  if where.Device > 0
-    place = [place, {'Device', where.Device}];
-  end
-  held = states;
   for i = find (given)
-    held{i} = DeviceArray (states{i}, place{:});
+    held{i} = beside (states{i}, like);
   end
 end

@@ -1,18 +1,15 @@
-function [step, classes, kernels] = recordStep (f, states, constants, asked, place, again)
-%recordStep  Records a step: its number, the classes of its states, and how
-%            many kernels and other operations it is.
+function [kernels, changed] = recordStep (step, f, states, constants, asked)
+%recordStep  Records a step that was begun: how many kernels and other operations
+%            it is, and the classes of its states where it changes one. Whoever
+%            has begun it forgets it, also where this is interrupted.
 
-  if isempty (again)
-    step = DeviceArray_CUDA ('record', states{1});
-  else
-    step = DeviceArray_CUDA ('record', states{1}, again);
-  end
-  % Also where the step is interrupted: what is drawn then is not the step's.
-  over = onCleanup (@() DeviceArray_CUDA ('forget', step, true)); %#ok<NASGU>
+  changed = {};
   drawn = randomState ();
   try
-    argument = @(u) DeviceArray_CUDA ('argument', step, u);
-    traced = cellfun (argument, states, 'UniformOutput', false);
+    traced = states;
+    for i = 1:numel (states)
+      traced{i} = DeviceArray_CUDA ('argument', step, states{i});
+    end
     values = cell (1, size (asked.Values, 1));
     for i = 1:numel (values)
       % Without steps there is none.
@@ -20,14 +17,18 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
       if ~isempty (asked.Values)
         one = asked.Values(i);
       end
-      values{i} = argument (DeviceArray (one, place{:}));
+      values{i} = DeviceArray_CUDA ('argument', step, beside (one, states{1}));
     end
     results = cell (size (states));
     call = fromBase ();
     [results{:}] = call (f, traced{:}, values{:}, constants{:});
     for i = 1:numel (results)
-      results{i} = arrayOf (results{i}, place, sprintf ('Result %d of the step', i));
-      if ~isequal (size (results{i}), size (states{i}))
+      if ~isa (results{i}, 'DeviceArray')
+        results{i} = arrayOf (results{i}, states{1}, sprintf ('Result %d of the step', i));
+      end
+      now = size (results{i});
+      before = size (states{i});
+      if numel (now) ~= numel (before) || any (now ~= before)
         hint = '';
         if asked.Guessed && i > 1
           hint = sprintf (' The first %d arrays are taken for states; ''States'', %d says that fewer are.', numel (states), i - 1);
@@ -36,50 +37,55 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
                sizeText (size (states{i})), sizeText (size (results{i})), hint);
       end
     end
-    classes = cellfun (@underlyingType, results, 'UniformOutput', false);
     others = {};
-    for name = {'Record', 'Until'}
+    records = ~isempty (asked.Record);
+    ends = ~isempty (asked.Until);
+    names = {'Record', 'Until'};
+    for name = names([records, ends])
       g = asked.(name{1});
-      if ~isempty (g)
-        try
-          given = call (g, results{:});
-        catch caught
-          if isempty (regexp (caught.message, 'called with too many inputs|'' undefined', 'once'))
-            rethrow (caught);
-          end
-          error ('DeviceArray:trace', 'The function of ''%s'' gets the states and nothing else: %s.', name{1}, caught.message);
+      try
+        given = call (g, results{:});
+      catch caught
+        if isempty (regexp (caught.message, 'called with too many inputs|'' undefined', 'once'))
+          rethrow (caught);
         end
-        others{end+1} = arrayOf (given, place, ['What ''' name{1} ''' gives']); %#ok<AGROW>
+        error ('DeviceArray:trace', 'The function of ''%s'' gets the states and nothing else: %s.', name{1}, caught.message);
       end
+      others{end+1} = arrayOf (given, states{1}, ['What ''' name{1} ''' gives']); %#ok<AGROW>
     end
-    if ~isempty (asked.Until) && numel (others{end}) ~= 1
+    if ends && numel (others{end}) ~= 1
       error ('DeviceArray:trace', '''Until'' gives %s values, and one is expected: all (...) or any (...) makes it so.', ...
              sizeText (size (others{end})));
     end
-    shape = [numel(results), ~isempty(asked.Record), ~isempty(asked.Until)];
-    if ~isequal (drawn, randomState ())
+    if any (drawn ~= randomState ())
       warning ('DeviceArray:random', ['The step draws random numbers of the host, which are the same in all steps. ' ...
                                       'DeviceArray.rand, randn and randi draw new ones in each step.']);
     end
-    kernels = DeviceArray_CUDA ('finish', step, shape, results{:}, others{:});
-  catch caught
-    if isempty (again)
-      forgetStep (step);
+    kernels = DeviceArray_CUDA ('finish', step, [numel(results), records, ends], results{:}, others{:});
+    if kernels(2)
+      changed = cellfun (@underlyingType, results, 'UniformOutput', false);
     end
+    kernels = kernels(1);
+  catch caught
     explain (caught, numel (states), asked.Guessed);
   end
 end
 
 % The host's generators of random numbers.
 function state = randomState ()
-  if exist ('OCTAVE_VERSION', 'builtin')
-    state = {rand('state'), randn('state')};
+  persistent isOctave
+  if isempty (isOctave)
+    isOctave = exist ('OCTAVE_VERSION', 'builtin') ~= 0;
+  end
+  if isOctave
+    state = [rand('state'); randn('state')];
   else
     state = rng ();
+    state = double (state.State(:));
   end
 end
 
-function u = arrayOf (x, place, what)
+function u = arrayOf (x, like, what)
   u = x;
   if ~isa (x, 'DeviceArray')
     if ~(isnumeric (x) || islogical (x)) || ~isreal (x) || issparse (x) || isa (x, 'int64') || isa (x, 'uint64')
@@ -88,7 +94,7 @@ function u = arrayOf (x, place, what)
       error ('DeviceArray:trace', ['%s is %s %s%s, and expected are real numbers or truth values: a full array, integers of ' ...
                                    'up to 32 bits.'], what, sizeText (size (x)), kind, class (x));
     end
-    u = DeviceArray (x, place{:});
+    u = beside (x, like);
   end
 end
 

@@ -4,14 +4,21 @@ function [arguments, asked] = stepOptions (f, inputs)
   if ~isa (f, 'function_handle')
     badOption (sprintf ('The step is a function, such as @react or @(u) 2 * u, and got %s.', toldValue (f)));
   end
-  at = find (cellfun (@ischar, inputs), 1);
+  at = find (cellfun ('isclass', inputs, 'char'), 1);
   if isempty (at)
     at = numel (inputs) + 1;
   end
   arguments = inputs(1:at-1);
   pairs = inputs(at:end);
-  asked = struct ('States', [], 'Every', 0, 'Record', [], 'Values', [], 'Until', [], 'Check', 10, 'Progress', false);
-  names = fieldnames (asked);
+  persistent none
+  if isempty (none)
+    none = struct ('States', [], 'Every', 0, 'Record', [], 'Values', [], 'Until', [], 'Check', 10, 'Progress', 0, 'Guessed', true);
+  end
+  asked = none;
+  if ~isempty (pairs)
+    names = fieldnames (asked);
+    names(end) = [];
+  end
   for i = 1:2:numel (pairs)
     found = find (strcmpi (pairs{i}, names));
     if isempty (found)
@@ -45,6 +52,9 @@ function [arguments, asked] = stepOptions (f, inputs)
       badOption (sprintf ('%s gives nothing, and a step gives the states that it takes.', func2str (f)));
     end
     asked.States = min (count, numel (arguments));
+  end
+  if isempty (pairs)
+    return
   end
   least = struct ('States', 1, 'Every', 0, 'Check', 1);
   for name = fieldnames (least)'

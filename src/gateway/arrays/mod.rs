@@ -319,7 +319,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Forget, [step, _]) => steps::forget(step, true),
         (Verb::Condition, [array]) => steps::condition(array),
         (Verb::Shares, [a, b]) => Ok(value(Value::Double(f64::from(held(a)?.shares(&held(b)?))))),
-        (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states),
+        (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states, call.outputs),
         _ => {
             let count = arguments.len();
             let text = format!("Number of Inputs are Wrong: {text} got {count}; its help tells which it takes.");

@@ -61,7 +61,7 @@ pub(super) fn set_random<'a>(state: &Argument) -> Result<Reply<'a>, Error> {
     Ok(value(Value::Empty))
 }
 
-/// Ends a recording: how many kernels and other operations the step is. Of the results so many are states and so many are
+/// Ends a recording: how many kernels and other operations the step is, and whether a state changes its class. Of the results so many are states and so many are
 /// recorded; then there may be one that ends the run.
 pub(super) fn finish<'a>(step: &Argument, shape: &Argument, results: &[Argument]) -> Result<Reply<'a>, Error> {
     let [states, records, until] = wholes(shape)?;
@@ -70,8 +70,8 @@ pub(super) fn finish<'a>(step: &Argument, shape: &Argument, results: &[Argument]
     }
     let home = home_of(results)?.outside();
     let results = results.iter().map(held).collect::<Result<_, _>>()?;
-    let stages = steps::finish(number(step)?, home, results, Shape { states, records, until: until == 1 })?;
-    Ok(value(Value::Double(stages as f64)))
+    let (stages, changes) = steps::finish(number(step)?, home, results, Shape { states, records, until: until == 1 })?;
+    Ok(value(Value::Row(vec![stages as f64, f64::from(u8::from(changes))])))
 }
 
 /// Gives up a step, or what is being recorded of it.
@@ -87,13 +87,14 @@ pub(super) fn condition<'a>(array: &Argument) -> Result<Reply<'a>, Error> {
 }
 
 /// Steps from these states. `times` has how many; how many there were before, and will be in all; every how many states are
-/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each. The
-/// last result has the steps that were done, and whether the end came by itself.
+/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each. Behind
+/// the results that are asked for stands the number of steps that were done, and whether the end came by itself.
 pub(super) fn run<'a>(
     step: &Argument,
     times: &Argument,
     values: &Argument,
     states: &[Argument],
+    outputs: usize,
 ) -> Result<Reply<'a>, Error> {
     let compiled = steps::compiled(number(step)?)?;
     let [times, before, total, every, check, progress] = wholes(times)?;
@@ -119,9 +120,11 @@ pub(super) fn run<'a>(
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let ran = compiled.run(engine, states, &run, watch)?;
         let told = [ran.steps as f64, f64::from(u8::from(ran.ended))];
-        let told = super::run::upload(engine, &told, watch)?;
         let mut results = compiled.results(ran).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
-        results.push(StoredArray::new(home, vec![1, 2], told));
+        if outputs > results.len() {
+            let told = super::run::upload(engine, &told, watch)?;
+            results.push(StoredArray::new(home, vec![1, 2], told));
+        }
         Ok(results)
     };
     Ok(home.choose()?.held_all(true, home.effort(effort), Box::new(make)))
