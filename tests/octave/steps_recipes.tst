@@ -1,60 +1,18 @@
 ## The recipes of docs/recipes-steps.md and the step on the front page: each as it stands there, against a known solution or
 ## an independent computation with ordinary arrays, and against the plain loop bit for bit.
 
-%!function blocks = blocks_of (page, level)
-%!  ## The blocks of code of a page, each with the heading above it.
-%!  blocks = cell (0, 2);
-%!  heading = code = "";
-%!  within = false;
-%!  for line = strsplit (fileread (page), "\n")
-%!    line = line{1};
-%!    if (within && strcmp (line, "```"))
-%!      within = false;
-%!      blocks(end+1,:) = {heading, code};
-%!    elseif (within)
-%!      code = [code, line, "\n"];
-%!    elseif (strcmp (line, "```matlab"))
-%!      within = true;
-%!      code = "";
-%!    elseif (strncmp (line, level, numel (level)))
-%!      heading = line(numel (level)+1:end);
-%!    endif
-%!  endfor
-%!endfunction
-%!
-%!function calls = save_steps (blocks, place)
-%!  ## As a reader does: each function in a file of its name. What is no function is a call.
-%!  is_step = strncmp (blocks(:,2), "function ", 9);
-%!  for code = blocks(is_step,2)'
-%!    fid = fopen (fullfile (place, [regexp(code{1}, '(\w+) \(', "tokens", "once"){1}, ".m"]), "w");
-%!    fputs (fid, code{1});
-%!    fclose (fid);
-%!  endfor
-%!  calls = blocks(! is_step,:);
-%!endfunction
-
 %!shared page, place, backend
 %! folder = fullfile (fileparts (file_in_loadpath ("run_octave.m")), "..", "..");
 %! place = tempname ();
 %! mkdir (place);
-%! page = save_steps (blocks_of (fullfile (folder, "docs", "recipes-steps.md"), "## "), place);
-%! save_steps (blocks_of (fullfile (folder, "README.md"), "### "), place);
+%! page = save_recipes (fullfile (folder, "docs", "recipes-steps.md"), "## ", place);
+%! save_recipes (fullfile (folder, "README.md"), "### ", place);
 %! addpath (place);
 %! backend = getenv ("STENCIL_BACKEND");
 %! if (on_stand_in ())
 %!   setenv ("STENCIL_BACKEND", "cpu");
 %! endif
 
-%!function results = run_recipe (calls__, heading__, number__ = 1)
-%!  ## Runs a call of the page; its variables as fields.
-%!  code__ = calls__(strcmp (calls__(:,1), heading__),2);
-%!  n = 100;
-%!  eval (code__{number__});
-%!  for name__ = setdiff (who (), {"calls__", "heading__", "number__", "code__", "name__", "results"})'
-%!    results.(name__{1}) = eval (name__{1});
-%!  endfor
-%!endfunction
-%!
 %!function same_as_loop (got, f, n, states, varargin)
 %!  ## The bits and the classes of the plain loop; more inputs as for plain_steps.
 %!  wanted = plain_steps (f, n, states, varargin{:});

@@ -2,9 +2,12 @@ function dims = dimensions (given)
 %dimensions  Dimensions in one row: of any classes of numbers, each by itself or
 %   several together.
 
-  if any (cellfun (@(d) isa (d, 'DeviceArray'), given))
-    refuse ('a size', 'gather (u)');
+  dims = [];
+  for i = 1:numel (given)
+    d = given{i};
+    if isa (d, 'DeviceArray')
+      refuse ('a size', 'gather (u)');
+    end
+    dims = [dims, double(d(:).')]; %#ok<AGROW>
   end
-  given = cellfun (@(d) double (d(:).'), given, 'UniformOutput', false);
-  dims = [given{:}];
 end

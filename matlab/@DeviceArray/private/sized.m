@@ -15,8 +15,11 @@ function [dims, name, options] = sized (given)
   end
   name = 'double';
   options = given(count+1:end);
+  if isempty (options)
+    return
+  end
   classes = {'double', 'single', 'logical', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'};
-  if ~isempty (options) && any (strcmp (options{1}, classes))
+  if any (strcmp (options{1}, classes))
     name = options{1};
     options = options(2:end);
   elseif numel (options) == 2 && strcmpi (options{1}, 'like') && isa (options{2}, 'DeviceArray')
