@@ -13,15 +13,7 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
   try
     argument = @(u) DeviceArray_CUDA ('argument', step, u);
     traced = cellfun (argument, states, 'UniformOutput', false);
-    values = cell (1, size (asked.Values, 1));
-    for i = 1:numel (values)
-      % Without steps there is none.
-      one = zeros (1, 1, class (asked.Values));
-      if ~isempty (asked.Values)
-        one = asked.Values(i);
-      end
-      values{i} = argument (DeviceArray (one, place{:}));
-    end
+    values = valuesOf (step, asked.Values, place);
     results = cell (size (states));
     call = fromBase ();
     [results{:}] = call (f, traced{:}, values{:}, constants{:});
@@ -70,6 +62,32 @@ function [step, classes, kernels] = recordStep (f, states, constants, asked, pla
   end
 end
 
+% The arguments behind the states: numbers, or a page of each entry.
+function traced = valuesOf (step, values, place)
+  if iscell (values)
+    traced = cell (size (values));
+    for i = 1:numel (values)
+      like = values{i};
+      page = size (like);
+      page = [page(1:end-1), ones(1, numel (page) == 2)];
+      if ~isa (like, 'DeviceArray')
+        like = DeviceArray (like([]), place{:});
+      end
+      traced{i} = DeviceArray_CUDA ('argument', step, like, page);
+    end
+    return;
+  end
+  traced = cell (1, size (values, 1));
+  for i = 1:numel (traced)
+    % Without steps there is none.
+    one = zeros (1, 1, class (values));
+    if ~isempty (values)
+      one = values(i);
+    end
+    traced{i} = DeviceArray_CUDA ('argument', step, DeviceArray (one, place{:}));
+  end
+end
+
 % The host's generators of random numbers.
 function state = randomState ()
   if exist ('OCTAVE_VERSION', 'builtin')
@@ -82,11 +100,10 @@ end
 function u = arrayOf (x, place, what)
   u = x;
   if ~isa (x, 'DeviceArray')
-    if ~(isnumeric (x) || islogical (x)) || ~isreal (x) || issparse (x) || isa (x, 'int64') || isa (x, 'uint64')
-      kind = {'', 'complex ', 'sparse '};
-      kind = kind{1 + (~isreal (x) && isnumeric (x)) + 2 * issparse (x)};
-      error ('DeviceArray:trace', ['%s is %s %s%s, and expected are real numbers or truth values: a full array, integers of ' ...
-                                   'up to 32 bits.'], what, sizeText (size (x)), kind, class (x));
+    kind = strangeKind (x);
+    if ~isempty (kind)
+      error ('DeviceArray:trace', ['%s is %s, and expected are real numbers or truth values: a full array, integers of up ' ...
+                                   'to 32 bits.'], what, kind);
     end
     u = DeviceArray (x, place{:});
   end

@@ -460,7 +460,7 @@ fn calls_of_steps_that_are_wrong() {
             ("record", &[][..]),
             ("record", &[&u, id, id]),
             ("argument", &[id]),
-            ("argument", &[id, &u, &u]),
+            ("argument", &[id, &u, &u, &u]),
             ("finish", &[id]),
             ("forget", &[]),
             ("forget", &[id, id, id]),
