@@ -83,8 +83,9 @@ function varargout = iterate (f, n, varargin)
 %                 further arguments behind the states: sources in time. Or a
 %                 cell of arrays, ordinary ones or DeviceArrays, whose last
 %                 dimension is the step: of V, m x n x N, step s gets
-%                 V(:,:,s), of m x N a column. Pages of ordinary arrays go to
-%                 the engine as they are needed: not all have to have room.
+%                 V(:,:,s), of m x N a column (one page of m x n alone is
+%                 n columns). Pages of ordinary arrays go to the engine some
+%                 at a time: there need be no room for all.
 %     'Until'     a function of the states after a step: where it is true,
 %                 that was the last step. N may be Inf: room for 'Every' and
 %                 'Record' is made as steps come. It is recorded like F: write
