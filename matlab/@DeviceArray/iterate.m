@@ -81,7 +81,12 @@ function varargout = iterate (f, n, varargin)
 %                 so is 'Until'), whose result, some numbers, becomes a column
 %                 of R.
 %     'Values'    a matrix with a column a step, whose numbers come to F as
-%                 further arguments behind the states: sources in time.
+%                 further arguments behind the states: sources in time. Or a
+%                 cell of arrays, ordinary ones or DeviceArrays, whose last
+%                 dimension is the step: of V, m x n x N, step s gets
+%                 V(:,:,s), of m x N a column (one page of m x n alone is
+%                 n columns). Pages of ordinary arrays go to the engine some
+%                 at a time: there need be no room for all.
 %     'Until'     a function of the states after a step: where it is true,
 %                 that was the last step. N may be Inf: room for 'Every' and
 %                 'Record' is made as steps come. It is recorded like F: write
@@ -117,16 +122,17 @@ function varargout = iterate (f, n, varargin)
   if asked.Every > 0 && mod (n, asked.Every) ~= 0 && isempty (asked.Until)
     badOption (sprintf ('Bad value for ''Every'': got %d, expected a divisor of the steps, which are %d.', asked.Every, n));
   end
-  if size (asked.Values, 1) > 0 && size (asked.Values, 2) < n
-    badOption (sprintf ('''Values'' is %s, and has a column for each step, of which there are %d.', ...
-                        sizeText (size (asked.Values)), n));
-  end
+  asked.Values = stepValues (asked.Values, n);
   records = ~isempty (asked.Record);
   if nargout > asked.States + records + 1
     badOption (sprintf ('%d outputs were asked for, and there are %d.', nargout, asked.States + records + 1));
   end
   constants = arguments(asked.States+1:end);
-  [held, given] = onDevice (arguments(1:asked.States), constants);
+  pages = {};
+  if iscell (asked.Values)
+    pages = asked.Values;
+  end
+  [held, given] = onDevice (arguments(1:asked.States), [constants, pages]);
   info = struct ('Steps', 0, 'Reason', 'steps', 'Kernels', 0, 'Milliseconds', 0, 'Kept', zeros (1, 0));
   % No steps are recorded all the same where sizes depend on it.
   keeps = asked.Every > 0;
@@ -164,13 +170,13 @@ function varargout = iterate (f, n, varargin)
       times = min (times, 1);
     end
     values = [];
-    if size (asked.Values, 1) > 0
+    if ~iscell (asked.Values) && size (asked.Values, 1) > 0
       values = beside (asked.Values(:,info.Steps+1:end), held{1});
     end
     results = cell (1, asked.States * (1 + keeps) + records + ends);
     plan = [times, info.Steps, n, asked.Every, asked.Check, asked.Progress];
     try
-      [results{:}] = DeviceArray_CUDA ('run', step, plan, values, held{:});
+      [results{:}] = DeviceArray_CUDA ('run', step, plan, values, held{:}, pages{:});
     catch caught
       if isempty (number) || ~strcmp (caught.identifier, 'DeviceArray:trace')
         rethrow (caught);

@@ -53,16 +53,16 @@ pub(super) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
         Some(number) => compiled(number).map(|_| number)?,
         None => next_number(),
     };
-    recordings::open(number, home);
+    recordings::open(number, if let Home::Cuda(ordinal) = home { Some(ordinal) } else { None });
     Ok(number)
 }
 
-/// An argument of the step that is being recorded, like this array.
-pub(super) fn argument(number: u64, like: StoredArray) -> Result<StoredArray, Error> {
+/// An argument of the step that is being recorded, like this array but for its dimensions.
+pub(super) fn argument(number: u64, like: StoredArray, dims: Vec<usize>) -> Result<StoredArray, Error> {
     let recording = recordings::find(number)?;
-    let numbers = recording.argument(like.numbers.is_single(), like.len());
-    recordings::add_argument(number, Like::of(&like));
-    Ok(StoredArray { home: like.home.of_step(number), numbers, ..like })
+    let numbers = recording.argument(like.numbers.is_single(), dims.iter().product());
+    recordings::add_argument(number, Like { dims: dims.clone(), ..Like::of(&like) });
+    Ok(StoredArray { home: like.home.of_step(number), dims, numbers, ..like })
 }
 
 /// An array from outside among those of a step that is being recorded.
@@ -195,27 +195,27 @@ pub(super) fn forget(number: u64, recording: bool) {
 }
 
 impl Like {
-    fn of(array: &StoredArray) -> Like {
+    pub(super) fn of(array: &StoredArray) -> Like {
         Like { dims: array.dims.clone(), class: array.class, single: array.numbers.is_single() }
     }
 }
 
 impl Compiled {
-    /// Checks that a run of so many steps can begin with these states, and with these values, a column a step.
+    /// The number of its states.
+    pub(super) fn states(&self) -> usize {
+        self.shape.states
+    }
+
+    /// Checks that a run of so many steps can begin with these states, each step with further arguments like these.
     ///
     /// # Errors
     /// `trace`, for another number of them, or other sizes or classes than those that the step was recorded with; for a
     /// step that changes these, unless it is done once.
-    pub(super) fn fits(&self, states: &[StoredArray], values: Option<&StoredArray>, times: usize) -> Result<(), Error> {
+    pub(super) fn fits(&self, states: &[StoredArray], values: &[Like], times: usize) -> Result<(), Error> {
         let same = |(state, like): (&StoredArray, &Like)| Like::of(state) == *like && state.home == self.home;
         let (of_states, others) = self.arguments.split_at(self.shape.states.min(self.arguments.len()));
-        let own = values.map_or(0, |values| values.dims[0]);
-        let is_value = |like: &Like| {
-            let of = |values: &StoredArray| (values.class, values.numbers.is_single()) == (like.class, like.single);
-            like.dims.iter().product::<usize>() == 1 && values.is_some_and(of)
-        };
         let begins = states.len() == of_states.len() && states.iter().zip(of_states).all(same);
-        if !begins || states.len() != self.shape.states || others.len() != own || !others.iter().all(is_value) {
+        if !begins || states.len() != self.shape.states || others != values {
             let text = "The step was recorded with states or values of other sizes or classes, or in another place.";
             return Err(Error::new("trace", text));
         }

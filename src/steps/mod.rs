@@ -16,6 +16,7 @@ mod recording;
 mod run;
 mod several;
 mod single;
+mod values;
 
 use std::sync::Arc;
 
@@ -24,6 +25,7 @@ use crate::stencil::{Arithmetic, Array, Compute, Convolution, Derivative, Engine
 pub use record::Recorder;
 pub use recording::{Drawn, Recording, Taped};
 pub use run::{Ran, Run, Shape, Step};
+pub use values::{Pages, Upload, Values};
 
 /// A class that engines compute in, as programs see it.
 pub trait Number: Real {

@@ -9,6 +9,7 @@ use super::collections::{Collections, MOST_RECORDED};
 use super::recording::{Drawn, Taped};
 use super::several::Several;
 use super::single;
+use super::values::{Supply, Values};
 use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
 use crate::watch::Watch;
@@ -26,7 +27,7 @@ pub struct Shape {
 
 /// How often a step is run, and what for.
 #[derive(Debug)]
-pub struct Run {
+pub struct Run<'a> {
     /// The most steps.
     pub steps: usize,
     /// The steps that were done before, which count for the next three.
@@ -37,14 +38,14 @@ pub struct Run {
     pub every: usize,
     /// The end is asked for each time that so many steps are over; 1 at least.
     pub check: usize,
-    /// Numbers for each step, so many a step, which follow the states as arguments of one element.
-    pub values: Option<(Numbers, usize)>,
+    /// The arguments of each step that follow the states.
+    pub values: Values<'a>,
 }
 
-impl Run {
+impl Run<'_> {
     /// So many steps, without a question, by the engine's choice.
-    pub fn of(steps: usize) -> Run {
-        Run { steps, before: 0, total: steps, every: 0, check: 1, values: None }
+    pub fn of(steps: usize) -> Run<'static> {
+        Run { steps, before: 0, total: steps, every: 0, check: 1, values: Values::Pages(Vec::new()) }
     }
 
     /// The most steps from `done` on before something is asked of one. The number that ends a run is the last step's own.
@@ -169,8 +170,7 @@ impl Step {
         let of_node = |node: &Node| (node.single, node.len);
         let inputs: Vec<&Node> = self.program.nodes().iter().filter(|node| node.input().is_some()).collect();
         let arguments = self.arguments.iter().map(|&input| of_node(inputs[input]));
-        let values = run.values.iter().flat_map(|(all, count)| std::iter::repeat_n((all.is_single(), 1), *count));
-        let given = states.iter().map(|state| (state.is_single(), state.len())).chain(values);
+        let given = states.iter().map(|state| (state.is_single(), state.len())).chain(run.values.arguments());
         let results = self.outputs[..self.shape.states].iter().map(|value| of_node(self.program.node(*value)));
         let again = run.steps < 2 || results.eq(arguments.clone().take(self.shape.states));
         if states.len() == self.shape.states && given.eq(arguments) && again {
@@ -201,6 +201,7 @@ impl Step {
         let of_records = of(&self.outputs[self.shape.states..][..self.shape.records]);
         let mut records = Collections::new(engine, &of_records, (run.steps, until))?;
         let (mut states, mut done, mut at_once, mut ended) = (states, 0, 0, false);
+        let mut supply = Supply::new(&run.values, run.before, run.steps);
         let mut batches = Batches::new(self.can_be_noted(engine, run));
         while done < run.steps && !ended {
             watch.check()?;
@@ -211,7 +212,7 @@ impl Step {
             if let Some(levels) = settled {
                 let mut launch = |states: &mut Vec<Numbers>, buffers: &mut Buffers| match self.take_several(
                     engine,
-                    (run, span),
+                    (&mut supply, span),
                     (states, &mut records),
                     buffers,
                     watch,
@@ -222,7 +223,8 @@ impl Step {
                 took = batches.take(engine, &mut launch, (levels, free), (&mut states, &mut buffers), watch)?;
             }
             if took == 0 {
-                took = self.take_several(engine, (run, span), (&mut states, &mut records), &mut buffers, watch)?;
+                took =
+                    self.take_several(engine, (&mut supply, span), (&mut states, &mut records), &mut buffers, watch)?;
             }
             if took == 0 {
                 let mut launch = |states: &mut Vec<Numbers>, buffers: &mut Buffers| {
@@ -242,7 +244,7 @@ impl Step {
                 }
                 continue;
             }
-            let values = values_of(engine, run, done, watch)?;
+            let values = supply.of_step(engine, done, &mut buffers, watch)?;
             let results = self.take_one(engine, states.drain(..).chain(values), &mut buffers, watch)?;
             done += 1;
             let mark = watch.mark();
@@ -273,7 +275,7 @@ impl Step {
     /// Returns true where steps are kernels alone, which the engine can put off, and have nothing of their own.
     fn can_be_noted(&self, engine: &(dyn Engine + 'static), run: &Run) -> bool {
         let are_kernels = self.stages.iter().all(|stage| matches!(stage, Ready::Kernel { .. }));
-        let has_own = run.values.is_some() || self.shape.records > 0;
+        let has_own = !run.values.is_empty() || self.shape.records > 0;
         engine.has_chains() && are_kernels && !has_own
     }
 
@@ -300,12 +302,12 @@ impl Step {
     fn take_several(
         &mut self,
         engine: &(dyn Engine + 'static),
-        (run, mut span): (&Run, Span),
+        (supply, mut span): (&mut Supply, Span),
         (states, records): (&mut Vec<Numbers>, &mut Collections),
         buffers: &mut Buffers,
         watch: &Watch,
     ) -> Result<usize, Error> {
-        if span.most == 0 {
+        if span.most == 0 || supply.has_pages() {
             return Ok(0);
         }
         let several = match self.several.take() {
@@ -330,13 +332,13 @@ impl Step {
             outputs.push(buffers.room(engine, state.is_single(), state.len())?);
         }
         let mut noted = buffers.noted.take();
+        let numbers = supply.numbers();
         let mut one = || {
-            let values = values_of(engine, run, span.first, watch)?;
+            let values = supply.of_step(engine, span.first, buffers, watch)?;
             let results = self.take_one(engine, states.iter().cloned().chain(values), buffers, watch)?;
             results.into_iter().for_each(|result| buffers.give(result));
             Ok(())
         };
-        let numbers = run.values.as_ref().map(|(all, _)| all);
         let Collections { arrays, count, .. } = records;
         let room = Room { outputs: &mut outputs, records: arrays, recorded: *count, noted: noted.as_mut() };
         let took = several.run((states, numbers), room, &span, &mut one, watch);
@@ -394,28 +396,6 @@ fn held_places(engine: &(dyn Engine + 'static), node: &Node) -> Result<Option<Pl
         false => f64::arithmetic(engine).list(list, &Watch::new()),
     };
     Ok(held?.map(|list| Places::Held(Arc::new(list))))
-}
-
-/// The values of a step, an array each.
-fn values_of(engine: &(dyn Engine + 'static), run: &Run, step: usize, watch: &Watch) -> Result<Vec<Numbers>, Error> {
-    fn pick<T: Number>(
-        engine: &(dyn Engine + 'static),
-        all: &Array<T>,
-        at: usize,
-        watch: &Watch,
-    ) -> Result<Numbers, Error> {
-        let mut value: Array<T> = T::compute(engine).array(1)?;
-        T::arithmetic(engine).pick(all, &Places::run(at, 1), Target::Array(&mut value), watch)?;
-        Ok(value).map(|value| T::numbers(Arc::new(value)))
-    }
-    let Some((all, count)) = &run.values else { return Ok(Vec::new()) };
-    let places = step * count..(step + 1) * count;
-    places
-        .map(|at| match all {
-            Numbers::Double(all) => pick(engine, all, at, watch),
-            Numbers::Single(all) => pick(engine, all, at, watch),
-        })
-        .collect()
 }
 
 /// Waits for the number that ends a run, and returns true unless it is zero. `steps` are done then.

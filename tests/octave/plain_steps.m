@@ -3,6 +3,7 @@
 ## The loop that @code{DeviceArray.iterate} stands for, a step after another.  @var{states} and @var{others} are cell arrays
 ## of what goes to @var{f}; states that are ordinary arrays become DeviceArrays.  @var{asked} may have the fields
 ## @qcode{Values}, @qcode{Record}, @qcode{Until} and @qcode{Check}.  @var{states} comes back as ordinary arrays.
+## @qcode{Values} is a matrix with a column a step, or a cell of arrays with a page a step.
 ## @end deftypefn
 
 function [states, recorded, steps] = plain_steps (f, n, states, others = {}, asked = struct ())
@@ -10,7 +11,9 @@ function [states, recorded, steps] = plain_steps (f, n, states, others = {}, ask
   recorded = [];
   for steps = 1:n
     values = {};
-    if (isfield (asked, "Values"))
+    if (isfield (asked, "Values") && iscell (asked.Values))
+      values = cellfun (@(v) page_of (v, steps), asked.Values, "UniformOutput", false);
+    elseif (isfield (asked, "Values"))
       values = num2cell (asked.Values(:,steps))';
     endif
     [states{:}] = f (states{:}, values{:}, others{:});
@@ -22,4 +25,10 @@ function [states, recorded, steps] = plain_steps (f, n, states, others = {}, ask
     endif
   endfor
   states = cellfun (@gather, states, "UniformOutput", false);
+endfunction
+
+function page = page_of (v, step)
+  index = repmat ({":"}, 1, ndims (v));
+  index{end} = step;
+  page = DeviceArray (v(index{:}));
 endfunction

@@ -30,7 +30,7 @@
 %!test # every section has a recipe, and this file runs each
 %! assert (unique (page(2:end,1)), sort ({"Heat with coefficients of each point"; "A wave with an absorbing layer"; ...
 %!   "Advection, upwind"; "A reaction with exp"; "An acoustic wave in 3-D, with sources and receivers"; ...
-%!   "Conjugate gradients"; "Life, by clamped indices"}));
+%!   "Conjugate gradients"; "An inflow that changes in time"; "Life, by clamped indices"}));
 
 %!test # heat: Legendre's polynomial of degree 2 keeps its shape and decays, to the second order
 %! w = run_recipe (page, "Heat with coefficients of each point");
@@ -119,6 +119,23 @@
 %! endfor
 %! assert (w.u(:,1), exact, 0.05);
 %! assert (max (abs (start(:,1) - exact)) > 0.2);
+
+%!test # inflow: what came in a/dx * t ago, smeared by binomials; of ordinary arrays the same step gives the same
+%! w = run_recipe (page, "An inflow that changes in time");
+%! same_as_loop ({w.u}, @inflowStep, w.steps, {zeros(w.m, w.n)}, {w.a}, struct ("Values", {{w.q}}));
+%! u = zeros (w.m, w.n);
+%! for step = 1:w.steps
+%!   u = inflowStep (u, w.q(:,step), w.a);
+%! endfor
+%! assert (w.u, u, 1e-14);
+%! ## Row i has the inflow of s steps ago with the probability of i - 1 moves among s, each with probability a.
+%! i = 30;
+%! s = i-1:w.steps-1;
+%! weights = exp (gammaln (s + 1) - gammaln (i) - gammaln (s - i + 2)) .* w.a ^ i .* (1 - w.a) .^ (s - i + 1);
+%! assert (w.u(i,:), weights * w.q(:,w.steps-s)', 1e-12);
+%! ## A whole Courant number moves it by one row a step.
+%! u = DeviceArray.iterate (@inflowStep, w.steps, u, 1, "States", 1, "Values", {w.q});
+%! assert (u, w.q(:,end:-1:end-w.m+1)');
 
 %!test # reaction: all burns, and no energy is lost; ordinary arrays give the same
 %! w = run_recipe (page, "A reaction with exp");
@@ -305,6 +322,7 @@
 %! in_both_classes (@waveStep, 6, {u, u}, {0.1 * k});
 %! in_both_classes (@basin_step, 6, {u, u}, {k > 0.2});
 %! in_both_classes (@upwindStep, 6, {u}, {k - 0.5, 0.3}, "Every", 2);
+%! in_both_classes (@inflowStep, 6, {u}, {0.3}, "Values", {rand(17, 6)});
 %! in_both_classes (@burnStep, 40, {1 + u, k}, {0.02, 0.2}, "Until", @(T, y) max (y(:)) < 0.2, "Check", 3);
 %! rest = zeros (12, 11, 10);
 %! s1 = s2 = rest;

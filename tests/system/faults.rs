@@ -20,7 +20,7 @@ use stencil_mex::stencil::{
     Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter, Lines,
     Reduction, Reference, Source, Stencil, Taps, Target, Unary,
 };
-use stencil_mex::steps::{Run, Shape, Step, Taped};
+use stencil_mex::steps::{Pages, Run, Shape, Step, Taped, Upload, Values};
 use stencil_mex::watch::Watch;
 
 use crate::common::{Mode, StandIn, child, selection, within};
@@ -48,7 +48,7 @@ struct Scenario {
     next: fn() -> Result<(), Error>,
 }
 
-const SCENARIOS: [Scenario; 30] = [
+const SCENARIOS: [Scenario; 31] = [
     Scenario { name: "first_call", prepare: nothing, run: small, next: small },
     Scenario { name: "warm_call", prepare: warm, run: small, next: small },
     Scenario { name: "other_taps", prepare: warm, run: other_taps, next: other_taps },
@@ -71,6 +71,7 @@ const SCENARIOS: [Scenario; 30] = [
     Scenario { name: "steps_at_once", prepare: nothing, run: steps_at_once, next: steps_at_once },
     Scenario { name: "sweeps_at_once", prepare: nothing, run: sweeps_at_once, next: sweeps_at_once },
     Scenario { name: "steps", prepare: warm_steps, run: steps_of_a_program, next: steps_of_a_program },
+    Scenario { name: "pages", prepare: warm_steps, run: pages_of_steps, next: pages_of_steps },
     Scenario { name: "batches", prepare: warm_batches, run: batches_of_steps, next: batches_of_steps },
     Scenario { name: "study", prepare: nothing, run: study, next: small },
     Scenario { name: "two_devices", prepare: nothing, run: two_devices, next: two_devices },
@@ -318,6 +319,24 @@ fn batches_of_steps() -> Result<(), Error> {
     scaled_steps("batches of steps", 0, Run::of(67))
 }
 
+/// Steps with a page each of an array of the host's, in three chunks: the last one has more than a page.
+fn pages_of_steps() -> Result<(), Error> {
+    let (len, steps) = (12_000, 5);
+    let mut program = Program::new();
+    let inputs = [0, 1].map(|_| Term::Value(program.input(false, len)));
+    let expansion = Expansion::new([&[len], &[len]]).expect("one size");
+    let operation = Operation::Pair(Binary::Subtract, inputs, expansion);
+    let next = program.append(Node { operation, single: false, len });
+    let all = numbers(len * steps);
+    let upload: Box<Upload> = Box::new(move |engine, part, watch| {
+        let mut array = Compute::<f64>::array(engine, part.len())?;
+        Compute::copy(engine, Source::Host(&all[part]), Target::Array(&mut array), watch)?;
+        Ok(array.into())
+    });
+    let run = Run { values: Values::Pages(vec![Pages::of_host(upload, false, len)]), ..Run::of(steps) };
+    steps_of(("pages of steps", &Cuda::open(None)?), program, vec![next], (len, 0), &run)
+}
+
 fn scaled_steps(what: &str, records: usize, run: Run) -> Result<(), Error> {
     let size = [30, 20, 1];
     let len = size.iter().product();
@@ -339,12 +358,13 @@ fn steps_of(
     (len, records): (usize, usize),
     run: &Run,
 ) -> Result<(), Error> {
+    let inputs = program.inputs();
     let program = Arc::new(program);
     compare(what, cuda, &numbers(len), |engine, from, to| {
         let mut array = Compute::<f64>::array(engine, len)?;
         counting(0, |watch| Compute::copy(engine, from, Target::Array(&mut array), watch))?;
         let shape = Shape { states: 1, records, until: false };
-        let taped = Taped { program: Arc::clone(&program), known: vec![None], drawn: None };
+        let taped = Taped { program: Arc::clone(&program), known: vec![None; inputs], drawn: None };
         let mut step = Step::new(engine, taped, outputs.clone(), shape)?;
         let mut ran = None;
         counting(run.steps * len, |watch| {

@@ -10,15 +10,7 @@ function [kernels, changed] = recordStep (step, f, states, constants, asked)
     for i = 1:numel (states)
       traced{i} = DeviceArray_CUDA ('argument', step, states{i});
     end
-    values = cell (1, size (asked.Values, 1));
-    for i = 1:numel (values)
-      % Without steps there is none.
-      one = zeros (1, 1, class (asked.Values));
-      if ~isempty (asked.Values)
-        one = asked.Values(i);
-      end
-      values{i} = DeviceArray_CUDA ('argument', step, beside (one, states{1}));
-    end
+    values = valuesOf (step, asked.Values, states{1});
     results = cell (size (states));
     call = fromBase ();
     [results{:}] = call (f, traced{:}, values{:}, constants{:});
@@ -71,6 +63,32 @@ function [kernels, changed] = recordStep (step, f, states, constants, asked)
   end
 end
 
+% The arguments behind the states: numbers, or a page of each entry.
+function traced = valuesOf (step, values, first)
+  if iscell (values)
+    traced = cell (size (values));
+    for i = 1:numel (values)
+      like = values{i};
+      page = size (like);
+      page = [page(1:end-1), ones(1, numel (page) == 2)];
+      if ~isa (like, 'DeviceArray')
+        like = beside (like([]), first);
+      end
+      traced{i} = DeviceArray_CUDA ('argument', step, like, page);
+    end
+    return;
+  end
+  traced = cell (1, size (values, 1));
+  for i = 1:numel (traced)
+    % Without steps there is none.
+    one = zeros (1, 1, class (values));
+    if ~isempty (values)
+      one = values(i);
+    end
+    traced{i} = DeviceArray_CUDA ('argument', step, beside (one, first));
+  end
+end
+
 % The host's generators of random numbers.
 function state = randomState ()
   persistent isOctave
@@ -88,11 +106,10 @@ end
 function u = arrayOf (x, like, what)
   u = x;
   if ~isa (x, 'DeviceArray')
-    if ~(isnumeric (x) || islogical (x)) || ~isreal (x) || issparse (x) || isa (x, 'int64') || isa (x, 'uint64')
-      kind = {'', 'complex ', 'sparse '};
-      kind = kind{1 + (~isreal (x) && isnumeric (x)) + 2 * issparse (x)};
-      error ('DeviceArray:trace', ['%s is %s %s%s, and expected are real numbers or truth values: a full array, integers of ' ...
-                                   'up to 32 bits.'], what, sizeText (size (x)), kind, class (x));
+    kind = strangeKind (x);
+    if ~isempty (kind)
+      error ('DeviceArray:trace', ['%s is %s, and expected are real numbers or truth values: a full array, integers of up ' ...
+                                   'to 32 bits.'], what, kind);
     end
     u = beside (x, like);
   end

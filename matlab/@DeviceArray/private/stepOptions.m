@@ -73,10 +73,6 @@ function [arguments, asked] = stepOptions (f, inputs)
       badOption (sprintf ('Bad value for ''%s'': got %s, expected a function of the states.', name{1}, toldValue (asked.(name{1}))));
     end
   end
-  if ~(isfloat (asked.Values) && isreal (asked.Values) && ndims (asked.Values) == 2)
-    badOption (sprintf ('Bad value for ''Values'': got %s, expected a real matrix with a column a step.', ...
-                        toldValue (asked.Values)));
-  end
 end
 
 function yes = mayBeState (x)

@@ -12,7 +12,7 @@ use super::run::{Engines, Number, array, filled};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Numeric};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Places, Sample, Source, Target, Unary};
-use crate::steps::Number as _;
+use crate::steps::{Number as _, Upload as Parts};
 use crate::watch::Watch;
 
 /// The classes, by the names that hosts have for them.
@@ -198,18 +198,25 @@ pub(super) fn download<T: Number, S: Sample<f64>>(
 
 /// A host's array of one of these classes, as numbers that an engine holds, with its class.
 pub(super) fn held_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(Class, Upload<'a>), Error> {
-    fn of<'a, S: Sample<f64> + Numeric>(argument: &'a Argument) -> Result<Upload<'a>, Error> {
+    let (class, upload) = parts_of_host(name, argument)?;
+    let all = 0..argument.len();
+    Ok((class, Box::new(move |engine, watch| upload(engine, all, watch))))
+}
+
+/// [`held_of_host`] of some elements, as often as these are wanted.
+pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(Class, Box<Parts<'a>>), Error> {
+    fn of<'a, S: Sample<f64> + Numeric>(argument: &'a Argument) -> Result<Box<Parts<'a>>, Error> {
         let samples = argument.elements::<S>();
         let samples = samples.ok_or_else(|| Error::internal("An array of another class than it says."))?;
-        Ok(Box::new(move |engine, watch| Ok(upload(engine, samples, watch)?.into())))
+        Ok(Box::new(move |engine, part, watch| Ok(upload(engine, &samples[part], watch)?.into())))
     }
     let plain = !argument.is_complex() && !argument.is_sparse();
     match argument.class() {
         Class::Double | Class::Single if plain => {
             let reals = inputs::reals(name, argument)?;
-            let upload: Upload = Box::new(move |engine, watch| match reals {
-                inputs::Reals::Double(samples) => Ok(super::run::upload(engine, samples, watch)?.into()),
-                inputs::Reals::Single(samples) => Ok(super::run::upload(engine, samples, watch)?.into()),
+            let upload: Box<Parts> = Box::new(move |engine, part, watch| match reals {
+                inputs::Reals::Double(samples) => Ok(super::run::upload(engine, &samples[part], watch)?.into()),
+                inputs::Reals::Single(samples) => Ok(super::run::upload(engine, &samples[part], watch)?.into()),
             });
             Ok((argument.class(), upload))
         }

@@ -7,7 +7,7 @@ use super::super::options;
 use super::super::random;
 use super::super::recordings;
 use super::super::reply::Chosen;
-use super::super::store::{Numbers, StoredArray};
+use super::super::store::{Home, Numbers, StoredArray};
 use super::class;
 use super::operands::told;
 use super::run::{effort, in_class_of_engine, keep};
@@ -133,7 +133,7 @@ pub(super) fn random<'a>(
     }
     let len = elements(&dims)?;
     let chosen = match recordings::current() {
-        Some(home) => home.choose()?,
+        Some((number, device)) => Home::Step { number, device }.choose()?,
         None => selection.choose_home()?,
     };
     Ok(chosen.held(true, effort(len), move |engine, home, watch| {

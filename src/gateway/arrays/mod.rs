@@ -260,22 +260,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Gather, [array]) => elements::gather(held(array)?),
         (Verb::Size, [array]) => size(&held(array)?),
         (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
-        (Verb::Where, [array]) => {
-            let home = held(array)?.home;
-            // Of a step that is recorded, where its arrays will lie.
-            let (backend, device) = match home.outside() {
-                Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
-                Home::Cpu | Home::Step { .. } => ("cpu", 0.0),
-            };
-            let (place, recorded) = (home.to_string(), f64::from(u8::from(home.step().is_some())));
-            let fields = vec![
-                (c"Backend", backend.into()),
-                (c"Device", device.into()),
-                (c"Place", place.into()),
-                (c"Recorded", recorded.into()),
-            ];
-            Ok(value(Value::Struct(fields)))
-        }
+        (Verb::Where, [array]) => Ok(place(held(array)?.home)),
         (Verb::Reshape, [array, sizes @ ..]) => make::reshape(held(array)?, sizes),
         (Verb::Convert, [array, class]) => elements::convert(held(array)?, class::named(class)?),
         (Verb::Pick, [array, indices @ ..]) => index::pick(held(array)?, indices),
@@ -313,7 +298,8 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),
         (Verb::Record, [like]) => steps::record(like, None),
         (Verb::Record, [like, again]) => steps::record(like, Some(again)),
-        (Verb::Argument, [step, like]) => steps::argument(step, like),
+        (Verb::Argument, [step, like]) => steps::argument(step, like, None),
+        (Verb::Argument, [step, like, page]) => steps::argument(step, like, Some(page)),
         (Verb::Finish, [step, shape, results @ ..]) => steps::finish(step, shape, results),
         (Verb::Forget, [step]) => steps::forget(step, false),
         (Verb::Forget, [step, _]) => steps::forget(step, true),
@@ -326,6 +312,22 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
             Err(Error::new("numberOfInputs", text))
         }
     }
+}
+
+/// A place as a struct. Arrays of a step that is being recorded will lie there.
+fn place<'a>(home: Home) -> Reply<'a> {
+    let (backend, device) = match home.outside() {
+        Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
+        Home::Cpu | Home::Step { .. } => ("cpu", 0.0),
+    };
+    let (place, recorded) = (home.to_string(), f64::from(u8::from(home.step().is_some())));
+    let fields = vec![
+        (c"Backend", backend.into()),
+        (c"Device", device.into()),
+        (c"Place", place.into()),
+        (c"Recorded", recorded.into()),
+    ];
+    value(Value::Struct(fields))
 }
 
 /// The dimensions of an array.

@@ -1,14 +1,16 @@
 //! Verbs of steps: recorded, compiled, run. What is behind `DeviceArray.iterate` and `DeviceArray.compile`.
 
 use super::super::random;
+use super::super::recordings::Like;
 use super::super::steps;
-use super::super::store::{Numbers, StoredArray};
+use super::super::store::{Home, Numbers, StoredArray};
+use super::class;
 use super::operands::home_of;
 use super::run::Engines;
 use super::{held, value};
-use crate::mex::{Argument, Effort, Error, Reply, Value};
+use crate::mex::{Argument, Class, Effort, Error, Reply, Value};
 use crate::stencil;
-use crate::steps::{Run, Shape};
+use crate::steps::{Pages, Run, Shape, Values};
 use crate::watch::Watch;
 
 /// A whole number from 0; `what` is what errors call it.
@@ -31,9 +33,11 @@ pub(super) fn record<'a>(like: &Argument, again: Option<&Argument>) -> Result<Re
     Ok(value(Value::Double(number as f64)))
 }
 
-/// An argument of the step that is being recorded, like this array.
-pub(super) fn argument<'a>(step: &Argument, like: &Argument) -> Result<Reply<'a>, Error> {
-    let argument = steps::argument(number(step)?, held(like)?)?;
+/// An argument of the step that is being recorded, like this array, or of other dimensions.
+pub(super) fn argument<'a>(step: &Argument, like: &Argument, dims: Option<&Argument>) -> Result<Reply<'a>, Error> {
+    let (number, like) = (number(step)?, held(like)?);
+    let dims = dims.map_or_else(|| Ok(like.dims.clone()), super::make::sizes)?;
+    let argument = steps::argument(number, like, dims)?;
     // Nothing runs: it is kept as it is.
     super::run::keep(argument.home, 0, move |_, _, _| Ok(argument))
 }
@@ -87,31 +91,34 @@ pub(super) fn condition<'a>(array: &Argument) -> Result<Reply<'a>, Error> {
 }
 
 /// Steps from these states. `times` has how many; how many there were before, and will be in all; every how many states are
-/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each. Behind
-/// the results that are asked for stands the number of steps that were done, and whether the end came by itself.
+/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each; or
+/// arrays stand behind the states, with a page for each step of all. Behind the results that are asked for stands the number
+/// of steps that were done, and whether the end came by itself.
 pub(super) fn run<'a>(
     step: &Argument,
     times: &Argument,
     values: &Argument,
-    states: &[Argument],
+    arrays: &'a [Argument],
     outputs: usize,
 ) -> Result<Reply<'a>, Error> {
     let compiled = steps::compiled(number(step)?)?;
     let [times, before, total, every, check, progress] = wholes(times)?;
+    let (states, pages) = arrays.split_at(compiled.states().min(arrays.len()));
     let home = home_of(states)?;
     let states: Vec<StoredArray> = states.iter().map(held).collect::<Result<_, _>>()?;
-    let values = StoredArray::of(values)?;
-    compiled.fits(&states, values.as_ref(), times)?;
-    let values = match values {
-        None => None,
-        Some(values)
-            if values.home == home && values.dims[0].checked_mul(times).is_some_and(|all| all <= values.len()) =>
-        {
-            Some((values.numbers, values.dims[0]))
+    let (shapes, values) = match StoredArray::of(values)? {
+        Some(_) if !pages.is_empty() => return Err(Error::new("option", "A step has numbers or pages, and not both.")),
+        Some(values) => numbers_of(values, home, times)?,
+        None => {
+            let steps = before.saturating_add(times);
+            let pages = pages.iter().map(|array| pages_of(array, home, steps)).collect::<Result<Vec<_>, _>>()?;
+            let (shapes, pages) = pages.into_iter().unzip();
+            (shapes, Values::Pages(pages))
         }
-        Some(values) => return Err(Error::new("size", format!("{values} has no column for each of {times} steps."))),
     };
-    let elements = states.iter().map(StoredArray::len).max().unwrap_or(0);
+    compiled.fits(&states, &shapes, times)?;
+    let of_pages = shapes.iter().map(|shape| shape.dims.iter().product());
+    let elements = states.iter().map(StoredArray::len).chain(of_pages).max().unwrap_or(0);
     let updates = (elements as u64).saturating_mul(times as u64);
     let work = updates.saturating_mul(16);
     let effort = Effort { updates, work, calls: times as u64, long: updates >= 1 << 22, progress: progress > 0 };
@@ -128,4 +135,54 @@ pub(super) fn run<'a>(
         Ok(results)
     };
     Ok(home.choose()?.held_all(true, home.effort(effort), Box::new(make)))
+}
+
+/// The numbers of each step, a column each: their shapes in a step, and what they are.
+fn numbers_of<'a>(values: StoredArray, home: Home, times: usize) -> Result<(Vec<Like>, Values<'a>), Error> {
+    let count = values.dims[0];
+    if values.home != home || count.checked_mul(times).is_none_or(|all| all > values.len()) {
+        return Err(Error::new("size", format!("{values} has no column for each of {times} steps.")));
+    }
+    let one = Like { dims: vec![1, 1], ..Like::of(&values) };
+    Ok((vec![one; count], Values::Numbers(values.numbers, count)))
+}
+
+/// An array whose last dimension is the step: the shape of a page, and its pages.
+///
+/// # Errors
+/// `dataType`, for an array of a class that none has here, or that lies elsewhere; `size`, where there are fewer pages than
+/// steps.
+fn pages_of<'a>(array: &'a Argument, home: Home, steps: usize) -> Result<(Like, Pages<'a>), Error> {
+    let (count, page, pages) = match StoredArray::of(array)? {
+        Some(held) if held.home != home => {
+            let text = format!("A step lies in {home}, its pages in {}: gather them first.", held.home);
+            return Err(Error::new("dataType", text));
+        }
+        Some(held) => {
+            let (count, page) = page_of(Like::of(&held));
+            let pages = Pages::held(held.numbers, page.dims.iter().product());
+            (count, page, pages)
+        }
+        None => {
+            let (class, upload) = class::parts_of_host("the array of pages", array)?;
+            let (count, page) = page_of(Like { dims: array.dims().to_vec(), class, single: class == Class::Single });
+            let pages = Pages::of_host(upload, page.single, page.dims.iter().product());
+            (count, page, pages)
+        }
+    };
+    if count < steps {
+        return Err(Error::new("size", format!("{array} has no page for each of {steps} steps.")));
+    }
+    Ok((page, pages))
+}
+
+/// The pages of an array along its last dimension: their number, and the shape of one.
+fn page_of(mut array: Like) -> (usize, Like) {
+    let count = array.dims.pop().unwrap_or(0);
+    while array.dims.len() > 2 && array.dims.last() == Some(&1) {
+        array.dims.pop();
+    }
+    let rank = array.dims.len().max(2);
+    array.dims.resize(rank, 1);
+    (count, array)
 }

@@ -401,8 +401,6 @@ fn what_cannot_be_recorded() {
         };
         refuses("gather", &[&traced[0]], "trace", "");
         refuses("find", &[&traced[0]], "trace", "");
-        refuses("sort", &[&traced[0], &number(host, 1.0), &host.text("ascend")], "trace", "");
-        refuses("cumsum", &[&traced[0], &number(host, 1.0)], "trace", "");
         let mask = verb(host, "gt", &[&traced[0], &number(host, 0.0)]);
         // The number of elements that a mask picks is not known.
         refuses("size", &[&verb(host, "pick", &[&traced[0], &mask]).array], "trace", "How many elements a mask picks");
@@ -460,7 +458,7 @@ fn calls_of_steps_that_are_wrong() {
             ("record", &[][..]),
             ("record", &[&u, id, id]),
             ("argument", &[id]),
-            ("argument", &[id, &u, &u]),
+            ("argument", &[id, &u, &u, &u]),
             ("finish", &[id]),
             ("forget", &[]),
             ("forget", &[id, id, id]),
@@ -613,5 +611,62 @@ fn arrays_that_share_their_numbers() {
         assert!(shares(&u, &u) && shares(&u, &same));
         assert!(!shares(&u, &column) && !shares(&u, &noisy(host, DOUBLE, 13)) && !shares(&u, &noisy(host, SINGLE, 13)));
         host.refuses(ARRAYS, 1, &[&host.text("shares"), &u, &all], "dataType", "");
+    });
+}
+
+/// Records `u + a`, with an argument behind the state like `page`, of these dimensions.
+fn record_paged<'a>(host: &'a Host, u: &Item, page: &Item, dims: &[f64]) -> Step<'a> {
+    let (step, state) = Step::record(host, &[u]);
+    let argument = verb(host, "argument", &[&step.number, page, &host.double(&[1, dims.len()], dims)]);
+    step.finish([1, 0, 0], &[verb(host, "plus", &[&state[0], &argument])]);
+    step
+}
+
+/// Runs it with arrays behind the state.
+fn run_paged<'a>(
+    step: &Step<'a>,
+    plan: [f64; 6],
+    values: &Array,
+    u: &Item,
+    pages: &[&Array],
+) -> Result<Item<'a>, Message> {
+    let host = step.host;
+    let (plan, run) = (host.double(&[1, 6], &plan), host.text("run"));
+    let results = host.call(ARRAYS, 2, &[&[&run, &step.number, &plan, values, &u.array], pages].concat())?;
+    let mut results: Vec<_> = results.into_iter().map(|array| Item { host, array }).collect();
+    Ok(results.swap_remove(0))
+}
+
+#[test]
+fn pages_of_arrays_of_either_kind() {
+    leaves_nothing(|host| {
+        let (u, none) = (held(host, DOUBLE, &[2, 1], &[1.0, 2.0]), host.double(&[0, 0], &[]));
+        let numbers: Vec<f64> = (1..=8).map(f64::from).collect();
+        let ordinary = host.double(&[2, 4], &numbers);
+        let on_engine = held(host, DOUBLE, &[2, 4], &numbers);
+        let step = record_paged(host, &u, &on_engine, &[2.0, 1.0]);
+        let plan = |steps: f64, before: f64| [steps, before, before + steps, 0.0, 1.0, 0.0];
+        // From the second page to the last one.
+        for pages in [&ordinary, &on_engine.array] {
+            let state = run_paged(&step, plan(3.0, 1.0), &none, &u, &[pages]).expect("it runs");
+            assert_eq!(verb(host, "gather", &[&state]).doubles(), [1.0 + 15.0, 2.0 + 18.0]);
+        }
+        let refused = |plan: [f64; 6], values: &Array, pages: &[&Array], kind: &str, words: &str| {
+            let error = run_paged(&step, plan, values, &u, pages).map(|_| ()).expect_err(words);
+            assert_eq!(error.id, format!("DeviceArray:{kind}"), "{}", error.text);
+            assert!(error.text.contains(words), "{}", error.text);
+        };
+        for pages in [&ordinary, &on_engine.array] {
+            refused(plan(3.0, 2.0), &none, &[pages], "size", "no page for each of 5 steps");
+            refused(plan(1.0, 2f64.powi(53)), &none, &[pages], "size", "no page");
+            refused(plan(1.0, 0.0), &none, &[pages, pages], "trace", "values");
+            refused(plan(1.0, 0.0), &on_engine, &[pages], "option", "not both");
+        }
+        refused(plan(1.0, 0.0), &none, &[], "trace", "values");
+        refused(plan(1.0, 0.0), &none, &[&host.double(&[1, 2, 4], &numbers)], "trace", "values");
+        refused(plan(1.0, 0.0), &none, &[&held(host, SINGLE, &[2, 4], &numbers)], "trace", "values");
+        refused(plan(1.0, 0.0), &none, &[&host.double(&[4, 2], &numbers)], "trace", "values");
+        refused(plan(1.0, 0.0), &none, &[&host.text("ab")], "dataType", "the array of pages");
+        refused(plan(1.0, 0.0), &none, &[&host.make(DOUBLE, &[2, 4], true)], "dataType", "the array of pages");
     });
 }

@@ -10,7 +10,7 @@ use stencil_mex::stencil::{
     Binary, Boundary, Compute, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction,
     Reference, Section, Shift, Sides, Source, Stencil, Taps, Target,
 };
-use stencil_mex::steps::{Number, Run, Shape, Step, Taped};
+use stencil_mex::steps::{Number, Run, Shape, Step, Taped, Values};
 use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, check_convolution, is_slow, kernels_of, walking};
@@ -300,7 +300,11 @@ type Came = (Vec<Vec<u64>>, Vec<Vec<u64>>, usize, bool, usize, usize);
 fn heated(engine: &AnyEngine, dims: [usize; 3], bound: f64, run: &Run) -> Result<Came, String> {
     let (program, outputs) = heat(dims, bound, true);
     let values = numbers(engine, false, 2 * run.steps, 6)?;
-    came(engine, (program, outputs, vec![(false, dims.iter().product())]), &Run { values: Some((values, 2)), ..*run })
+    came(
+        engine,
+        (program, outputs, vec![(false, dims.iter().product())]),
+        &Run { values: Values::Numbers(values, 2), ..*run },
+    )
 }
 
 /// Runs a step, of whose results the last one is a number that ends it.
@@ -330,7 +334,7 @@ fn walks_that_are_asked(engine: &AnyEngine) -> Outcome {
     {
         for (levels, bound) in [(2, 1e300), (3, 700.0), (1, 600.0), (5, 1e300)] {
             let gait = Gait { columns: 4, ..Gait::of(levels, 2, 1) };
-            let run = Run { steps, before, total: before + steps, every, check, values: None };
+            let run = Run { steps, before, total: before + steps, every, check, ..Run::of(steps) };
             let what = format!("run {number} by {levels} levels");
             let found = walking(engine, gait, |engine| heated(engine, dims, bound, &run))?;
             let found = found.map_err(|error| format!("{what}: {error}"))?;
@@ -351,7 +355,7 @@ fn walks_that_are_asked(engine: &AnyEngine) -> Outcome {
 /// A run that is long enough for the engine to choose, twice: the second one knows what the first one found.
 fn by_choice(engine: &AnyEngine) -> Outcome {
     let dims = [40, 11, 1];
-    let run = Run { steps: 700, before: 0, total: 700, every: 0, check: 1000, values: None };
+    let run = Run { steps: 700, before: 0, total: 700, every: 0, check: 1000, ..Run::of(700) };
     let right = heated(&Reference, dims, 1e300, &run)?;
     for round in 0..2 {
         let found = heated(engine, dims, 1e300, &run)?;
@@ -495,7 +499,7 @@ fn in_batches(engine: &AnyEngine) -> Outcome {
                 .into_iter()
                 .enumerate()
         {
-            let run = Run { steps, before: 0, total: steps, every, check, values: None };
+            let run = Run { steps, before: 0, total: steps, every, check, ..Run::of(steps) };
             let made = || {
                 let (mut program, mut outputs) = numbers_of(Reduction::Sum, dims, (single, true));
                 let plain = Expansion::new([&[1], &[1]]).expect("they are alike");
@@ -522,7 +526,7 @@ fn in_batches(engine: &AnyEngine) -> Outcome {
     let dims = [50, 23, 1];
     for (levels, steps, every) in [(2, 400, 0), (3, 1000, 350), (2, 90, 0), (1, 200, 0)] {
         let gait = Gait { columns: 4, ..Gait::of(levels, 2, 1) };
-        let run = Run { steps, before: 0, total: steps, every, check: 2000, values: None };
+        let run = Run { steps, before: 0, total: steps, every, check: 2000, ..Run::of(steps) };
         let made = || {
             let (program, outputs) = heat(dims, 1e300, false);
             (program, outputs, vec![(false, dims.iter().product())])
