@@ -36,9 +36,9 @@ fn recordings() -> MutexGuard<'static, Recordings> {
 }
 
 /// Begins one, over arrays that lie there.
-pub(super) fn open(number: u64, home: Home) {
+pub(super) fn open(number: u64, home: Home, recording: Recording) {
     close(number);
-    recordings().push(Open { number, home, recording: Recording::new(), arguments: Shapes::new() });
+    recordings().push(Open { number, home, recording, arguments: Shapes::new() });
 }
 
 /// Where the arrays of the one lie that was begun last.
