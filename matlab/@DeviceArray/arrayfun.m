@@ -166,20 +166,22 @@ function [results, why, later, caught] = onElements (f, arrays, dims, place, cou
   try
     call = fromBase ();
     [results{:}] = call (@feval, f, elements{:});
+    for i = 1:count
+      if ~(isa (results{i}, 'DeviceArray') || isHeldKind (results{i})) || ~isequal (size (results{i}), [1 1])
+        why = sprintf ('result %d of one element is %s, and one number is expected.', i, toldValue (results{i}));
+      end
+    end
   catch caught
     [why, later] = cannot (caught);
-    return
   end
   if ~isequal (drawn, hostRandom ())
     hostRandom (drawn);
-    why = 'random numbers of the host are drawn one by one; DeviceArray.rand draws on the device.';
-    return
-  end
-  for i = 1:count
-    if ~(isa (results{i}, 'DeviceArray') || isHeldKind (results{i})) || ~isequal (size (results{i}), [1 1])
-      why = sprintf ('result %d of one element is %s, and one number is expected.', i, toldValue (results{i}));
-      return
+    if isempty (why) && isempty (later)
+      why = 'random numbers of the host are drawn one by one; DeviceArray.rand draws on the device.';
     end
+  end
+  if ~(isempty (why) && isempty (later))
+    return
   end
   isOrdinary = cellfun (@(x) ~isa (x, 'DeviceArray'), results);
   results(isOrdinary) = cellfun (@(x) DeviceArray (x, place{:}), results(isOrdinary), 'UniformOutput', false);

@@ -2,7 +2,6 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::store::Home;
 use crate::mex::Class;
 use crate::process::PerProcess;
 use crate::stencil::Error;
@@ -19,10 +18,10 @@ pub(super) struct Like {
 
 pub(super) type Shapes = Vec<Like>;
 
-/// A step that is being recorded, over arrays that lie there.
+/// A step that is being recorded, over arrays of a device or the CPU.
 struct Open {
     number: u64,
-    home: Home,
+    device: Option<usize>,
     recording: Recording,
     arguments: Shapes,
 }
@@ -35,15 +34,20 @@ fn recordings() -> MutexGuard<'static, Recordings> {
     OPEN.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins one, over arrays that lie there.
-pub(super) fn open(number: u64, home: Home, recording: Recording) {
+/// Begins one, over arrays of this device or the CPU.
+pub(super) fn open(number: u64, device: Option<usize>, recording: Recording) {
     close(number);
-    recordings().push(Open { number, home, recording, arguments: Shapes::new() });
+    recordings().push(Open { number, device, recording, arguments: Shapes::new() });
 }
 
-/// Where the arrays of the one lie that was begun last.
-pub(super) fn current() -> Option<Home> {
-    recordings().last().map(|open| open.home.of_step(open.number))
+/// The one that was begun last, and the device of its arrays.
+pub(super) fn current() -> Option<(u64, Option<usize>)> {
+    recordings().last().map(|open| (open.number, open.device))
+}
+
+/// The device of the one with this number, if there is such a one.
+pub(super) fn device(number: u64) -> Option<Option<usize>> {
+    recordings().iter().find(|open| open.number == number).map(|open| open.device)
 }
 
 /// The one with this number.

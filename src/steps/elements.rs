@@ -152,7 +152,6 @@ impl Mapping<'_> {
                 self.each(Operation::Fill(1.0), single)
             }
             Operation::Reduce(op, ..) => self.reduced(*op, &operands, single),
-            // Their weights are numbers, and no elements.
             Operation::MultiplyAdd(..)
             | Operation::Filter(..)
             | Operation::Input(_)
@@ -196,3 +195,146 @@ impl Mapping<'_> {
     }
 }
 
+#[cfg(test)]
+mod tests {
+    use super::super::{Recorder, Shape, Step};
+    use super::*;
+    use crate::cpu::Cpu;
+    use crate::stencil::functions::{Distribution, Draw};
+    use crate::stencil::{Arithmetic, Array, Compute, Scan, Source, Target};
+    use crate::watch::Watch;
+
+    const SAMPLES: [f64; 8] = [1.5, -2.0, 0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-310];
+
+    fn held(samples: &[f64]) -> Array<f64> {
+        let mut array: Array<f64> = Cpu::new().array(samples.len()).unwrap();
+        Cpu::new().copy(Source::Host(samples), Target::Array(&mut array), &Watch::new()).unwrap();
+        array
+    }
+
+    fn told(array: &Array<f64>) -> Vec<f64> {
+        let mut samples = vec![0.0; array.len()];
+        Compute::<f64>::copy(&Cpu::new(), Source::Array(array), Target::Host(&mut samples), &Watch::new()).unwrap();
+        samples
+    }
+
+    type Function<'f> = dyn Fn(&Recorder, &[Array<f64>]) -> Result<Array<f64>, Error> + 'f;
+
+    /// The function of elements, done with all of these arrays; and the stages that this takes.
+    fn apply(
+        function: &Function,
+        arrays: &[(Vec<f64>, Option<Section>)],
+        len: usize,
+    ) -> Result<(Vec<f64>, usize), Error> {
+        let recording = Recording::of_elements();
+        let arguments: Vec<_> = arrays
+            .iter()
+            .map(|_| match recording.argument(false, 1) {
+                Numbers::Double(array) => Arc::into_inner(array).unwrap(),
+                Numbers::Single(_) => unreachable!(),
+            })
+            .collect();
+        let recorder = Recorder::new(recording.clone(), Box::new(Cpu::new()));
+        let result = recording.value(&function(&recorder, &arguments)?.into())?;
+        let whole = Recording::new();
+        let elements: Vec<Elements> =
+            arrays.iter().map(|(samples, section)| (whole.argument(false, samples.len()), *section)).collect();
+        let mapped = recording.finish()?.map(&whole, &elements, &[result], len)?;
+        let value = whole.value(&mapped[0])?;
+        let taped = whole.finish()?;
+        let mut held: Vec<Numbers> = arrays.iter().map(|(samples, _)| held(samples).into()).collect();
+        if taped.drawn.is_some() {
+            held.push(self::held(&[3.0]).into());
+        }
+        let shape = Shape { states: 1, records: 0, until: false };
+        let mut step = Step::new(&Cpu::new(), Taped { drawn: None, ..taped }, vec![value], shape)?;
+        match &step.once(&Cpu::new(), held, &Watch::new())?[0] {
+            Numbers::Double(array) => Ok((self::told(array), step.stages())),
+            Numbers::Single(_) => Err(missing()),
+        }
+    }
+
+    fn bits(samples: &[f64]) -> Vec<u64> {
+        samples.iter().map(|sample| if sample.is_nan() { u64::MAX } else { sample.to_bits() }).collect()
+    }
+
+    #[test]
+    fn reductions_and_running_sums_of_an_element_are_those_of_lines_of_one() {
+        let len = SAMPLES.len();
+        let others = [2.0, 0.5, -1.0, 3.0, 1.0, 2.0, -2.0, 4.0];
+        let ops = [
+            Reduction::Sum,
+            Reduction::Dot,
+            Reduction::SumOfMagnitudes,
+            Reduction::Product,
+            Reduction::Min,
+            Reduction::Max,
+            Reduction::LargestMagnitude,
+            Reduction::Any,
+            Reduction::All,
+            Reduction::Differ,
+        ];
+        for op in ops {
+            let reduce = |engine: &dyn Arithmetic<f64>, arrays: &[Array<f64>], size, to: &mut Array<f64>| {
+                let second = op.of_two().then_some(&arrays[1]);
+                engine.reduce(op, &arrays[0], second, size, Target::Array(to), &Watch::new())
+            };
+            let function = move |recorder: &Recorder, arrays: &[Array<f64>]| {
+                let mut to = recorder.array(1)?;
+                reduce(recorder, arrays, [1, 1, 1], &mut to).map(|()| to)
+            };
+            let (got, stages) = apply(&function, &[(SAMPLES.into(), None), (others.into(), None)], len).unwrap();
+            let mut expected = held(&SAMPLES);
+            reduce(&Cpu::new(), &[held(&SAMPLES), held(&others)], [len, 1, 1], &mut expected).unwrap();
+            assert_eq!(bits(&got), bits(&self::told(&expected)), "{op:?}");
+            assert!(stages <= 1, "{op:?}");
+        }
+        for op in [Scan::Sum, Scan::Product] {
+            let scan = move |recorder: &Recorder, arrays: &[Array<f64>]| {
+                let mut to = recorder.array(1)?;
+                recorder.scan(op, &arrays[0], [1, 1, 1], &mut to, &Watch::new()).map(|()| to)
+            };
+            let (got, _) = apply(&scan, &[(SAMPLES.into(), None)], len).unwrap();
+            assert_eq!(bits(&got), bits(&SAMPLES), "{op:?}");
+        }
+    }
+
+    #[test]
+    fn arrays_expand_and_random_numbers_are_those_of_the_whole() {
+        let draw = Draw { distribution: Distribution::Uniform, number: 0, seed: 7 };
+        let function = move |recorder: &Recorder, arrays: &[Array<f64>]| {
+            let [mut random, mut sum] = [Compute::<f64>::array(recorder, 1)?, Compute::<f64>::array(recorder, 1)?];
+            recorder.random(draw, &mut random, &Watch::new())?;
+            let one = Expansion::new([&[1], &[1]]).unwrap();
+            let operands = [&random, &arrays[0]].map(crate::stencil::Operand::Array);
+            recorder.binary(Binary::Add, operands, &one, &mut sum, &Watch::new()).map(|()| sum)
+        };
+        let expansion = Expansion::new([&[2, 3], &[1, 3]]).unwrap();
+        let section =
+            Section { start: 0, size: expansion.size(), steps: expansion.steps()[1].map(|step| step as isize) };
+        let (got, stages) = apply(&function, &[(vec![10.0, 20.0, 30.0], Some(section))], 6).unwrap();
+        let mut random = held(&[0.0; 6]);
+        Cpu::new().random(Draw { number: 3, ..draw }, &mut random, &Watch::new()).unwrap();
+        let expected: Vec<f64> = told(&random).iter().enumerate().map(|(i, x)| x + [10.0, 20.0, 30.0][i / 2]).collect();
+        assert_eq!((got, stages), (expected, 1));
+        // One element for all stays one.
+        let section = Section { start: 0, size: [6, 1, 1, 1, 1], steps: [0; RANK] };
+        let same = |recorder: &Recorder, arrays: &[Array<f64>]| {
+            let mut to = recorder.array(1)?;
+            recorder.copy(Source::Array(&arrays[0]), Target::Array(&mut to), &Watch::new()).map(|()| to)
+        };
+        let (got, _) = apply(&same, &[(vec![4.0], Some(section))], 6).unwrap();
+        assert_eq!(got, [4.0; 6]);
+    }
+
+    #[test]
+    fn what_is_not_one_element_is_refused() {
+        let function = |recorder: &Recorder, arrays: &[Array<f64>]| {
+            let mut two = recorder.array(2)?;
+            let places = Places::List(vec![0, 0].into());
+            recorder.pick(&arrays[0], &places, Target::Array(&mut two), &Watch::new()).map(|()| two)
+        };
+        let error = apply(&function, &[(vec![1.0, 2.0, 3.0], None)], 3).unwrap_err();
+        assert!(error.to_string().contains("2 elements are computed of each one"), "{error}");
+    }
+}

@@ -219,6 +219,9 @@
 %! endfor
 %! assert (! isempty (strfind (by_host (@(a) StencilConstantMemory_CUDA (a, [1 1 1]), p), "neighbours")));
 %! assert (! isempty (strfind (by_host (@(a) num2str (a) - "0", p), "num2str")));
+%! ## A mask of one element picks nobody knows how many.
+%! assert (! isempty (strfind (by_host (@(a) a(a > 0), p), "mask")));
+%! by_host (@(a) sum (a(a > 1)), p);
 %! ## Once a call, and arrays of other classes; sizes expand all the same.
 %! said = evalc ("arrayfun (@(a) a + gather (a), p);");
 %! assert (numel (strfind (said, "element at a time")), 1);
@@ -264,12 +267,20 @@
 %! refused (@() arrayfun (p), "numberOfInputs", "arrayfun (F, U");
 %! fail ("[a, b] = arrayfun (@(q) 2 * q, DeviceArray ([1 2]));");
 
+%!testif ; has_gpu ()  # needs a GPU
+%! [a, b] = deal (DeviceArray ([1 2], "Backend", "cpu"), DeviceArray ([1 2], "Backend", "cuda"));
+%! refused (@() arrayfun (@(p, q) p + q, a, b), "dataType", "memory of the CPU");
+
 %!test # a function without results
 %! global calls
 %! calls = 0;
 %! evalc ("arrayfun (@counts, DeviceArray ([1 2 3]));");
 %! assert (calls >= 3);
 %! clear -global calls
+%! said = evalc ("arrayfun (@(a) 2 * a, DeviceArray ([1 2 3]));");
+%! assert (! isempty (strfind (said, "ans = DeviceArray")), "%s", said);
+%! evalc ("arrayfun (@(a) a + gather (a), DeviceArray ([1 2 3])); got = ans;");
+%! assert (gather (got), [2 4 6]);
 
 %!test # in a step that is recorded
 %! f = @(a, b) merge (a > b, a - sum (b), 2 * a);

@@ -3,9 +3,9 @@
 use super::super::random;
 use super::super::recordings;
 use super::super::steps;
-use super::super::store::{Numbers, StoredArray, next_number};
+use super::super::store::{Home, Numbers, StoredArray, next_number};
 use super::make::{elements, sizes};
-use super::operands::{Operand, Values, home_of, told};
+use super::operands::{Operand, Values, apart, home_of, told};
 use super::run::{Engines, effort, filled, in_class_of_engine};
 use super::steps::{number, whole};
 use super::{held, value};
@@ -16,15 +16,20 @@ use crate::watch::Watch;
 
 /// Begins to record a function of elements of arrays that lie where this one does: its number.
 pub(super) fn begin<'a>(like: &Argument) -> Result<Reply<'a>, Error> {
-    let home = held(like)?.home.outside();
-    let number = next_number();
-    recordings::open(number, home, Recording::of_elements());
+    let (number, device) = (next_number(), held(like)?.home.device());
+    recordings::open(number, device, Recording::of_elements());
     Ok(value(Value::Double(number as f64)))
 }
 
 /// An element of this array, as an argument of the function.
+///
+/// # Errors
+/// `trace`, where the recording is over; `dataType`, for arrays that lie apart.
 pub(super) fn element<'a>(step: &Argument, of: &Argument) -> Result<Reply<'a>, Error> {
     let (number, of) = (number(step)?, held(of)?);
+    if let Some(device) = recordings::device(number).filter(|device| *device != of.home.device()) {
+        return Err(apart(device.map_or(Home::Cpu, Home::Cuda), of.home.outside()));
+    }
     let numbers = recordings::find(number)?.argument(of.numbers.is_single(), 1);
     let element = StoredArray { home: of.home.outside().of_step(number), dims: vec![1, 1], numbers, ..of };
     super::run::keep(element.home, 0, move |_, _, _| Ok(element))
@@ -49,11 +54,17 @@ fn expanded(numbers: Numbers, own: &[usize], dims: &[usize]) -> Result<Elements,
     if (expansion.elements(), expansion.elements_of(0)) != (len, len) || expansion.elements_of(1) != numbers.len() {
         return Err(wrong());
     }
-    Ok((numbers, Some(Section { start: 0, size: expansion.size(), steps: expansion.steps()[1].map(|step| step as isize) })))
+    Ok((
+        numbers,
+        Some(Section { start: 0, size: expansion.size(), steps: expansion.steps()[1].map(|step| step as isize) }),
+    ))
 }
 
-/// Ends the recording, and does what was recorded with all elements of `count` arrays, which expand to `dims`. Behind them
-/// stand what the function gave.
+/// Ends the recording, and does what was recorded with all elements of `count` arrays, which expand to `dims`. The results
+/// of the function stand behind them.
+///
+/// # Errors
+/// `trace`, for what is no operation on elements; `size`, for arrays that do not expand so.
 pub(super) fn apply<'a>(
     step: &Argument,
     dims: &Argument,

@@ -5,9 +5,8 @@ use std::fmt::Display;
 use super::super::backend::Selection;
 use super::super::options;
 use super::super::random;
-use super::super::recordings;
 use super::super::reply::Chosen;
-use super::super::store::{Numbers, StoredArray};
+use super::super::store::{Home, Numbers, StoredArray};
 use super::class;
 use super::operands::told;
 use super::run::{effort, in_class_of_engine, keep};
@@ -132,7 +131,7 @@ pub(super) fn random<'a>(
         ));
     }
     let len = elements(&dims)?;
-    let chosen = match recordings::current() {
+    let chosen = match Home::current() {
         Some(home) => home.choose()?,
         None => selection.choose_home()?,
     };

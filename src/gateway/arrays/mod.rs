@@ -265,22 +265,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Gather, [array]) => elements::gather(held(array)?),
         (Verb::Size, [array]) => size(&held(array)?),
         (Verb::Class, [array]) => Ok(value(held(array)?.class.to_string().into())),
-        (Verb::Where, [array]) => {
-            let home = held(array)?.home;
-            // Of a step that is recorded, where its arrays will lie.
-            let (backend, device) = match home.outside() {
-                Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
-                Home::Cpu | Home::Step { .. } => ("cpu", 0.0),
-            };
-            let (place, recorded) = (home.to_string(), f64::from(u8::from(home.step().is_some())));
-            let fields = vec![
-                (c"Backend", backend.into()),
-                (c"Device", device.into()),
-                (c"Place", place.into()),
-                (c"Recorded", recorded.into()),
-            ];
-            Ok(value(Value::Struct(fields)))
-        }
+        (Verb::Where, [array]) => Ok(place(held(array)?.home)),
         (Verb::Reshape, [array, sizes @ ..]) => make::reshape(held(array)?, sizes),
         (Verb::Convert, [array, class]) => elements::convert(held(array)?, class::named(class)?),
         (Verb::Pick, [array, indices @ ..]) => index::pick(held(array)?, indices),
@@ -345,6 +330,22 @@ fn size<'a>(array: &StoredArray) -> Result<Reply<'a>, Error> {
         return Err(super::steps::asks_how_many(array));
     }
     Ok(value(Value::Row(array.dims.iter().map(|&dim| dim as f64).collect())))
+}
+
+/// A place, in words for the host: of a step that is recorded, where its arrays will lie.
+fn place<'a>(home: Home) -> Reply<'a> {
+    let (backend, device) = match home.device() {
+        Some(ordinal) => ("cuda", ordinal as f64 + 1.0),
+        None => ("cpu", 0.0),
+    };
+    let (place, recorded) = (home.to_string(), f64::from(u8::from(home.step().is_some())));
+    let fields = vec![
+        (c"Backend", backend.into()),
+        (c"Device", device.into()),
+        (c"Place", place.into()),
+        (c"Recorded", recorded.into()),
+    ];
+    value(Value::Struct(fields))
 }
 
 /// A power that is made of products: an ordinary whole number, of no class of integers.

@@ -105,7 +105,7 @@ fn uniform<M: Machine>(m: &mut M, [low, high]: [M::Whole; 2]) -> M::Number {
     m.sub(number, less)
 }
 
-/// The same for single precision, of one word.
+/// A uniform number in single precision, of one word.
 #[inline(always)]
 fn short_uniform<M: Machine>(m: &mut M, word: M::Whole) -> M::Number {
     let (fraction, one) = (m.shr(word, 9), m.whole(ONE));
