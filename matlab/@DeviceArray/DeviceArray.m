@@ -53,8 +53,8 @@ classdef DeviceArray < handle
 %     and merge, which chooses by them
 %     sum, prod, mean, median, sumsq, any, all, max, min along a dimension,
 %     several, or 'all', some without NaN; var, std, nnz, dot, norm, trace
-%     diff, cumsum, cumprod, cummax, cummin, sort, find, bsxfun,
-%     sub2ind, ind2sub
+%     diff, cumsum, cumprod, cummax, cummin, sort, find, bsxfun, arrayfun: a
+%     function of one element as one kernel; sub2ind, ind2sub
 %     [u, v], [u; v], cat, repmat, reshape, permute, ipermute, squeeze, u.', u',
 %     flip, fliplr, flipud, rot90, circshift, triu, tril, diag
 %     double, single, logical, int8 to uint32, real, imag, conj
@@ -110,6 +110,7 @@ classdef DeviceArray < handle
 %
 %   Warnings, DeviceArray:
 %     saved        a file has the values as an ordinary array; once a session
+%     arrayfun     the function runs on the host, an element at a time, and why
 %
 %   Examples
 %     % A thousand steps of the heat equation on a plate: one kernel

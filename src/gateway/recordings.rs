@@ -18,7 +18,7 @@ pub(super) struct Like {
 
 pub(super) type Shapes = Vec<Like>;
 
-/// A step that is being recorded, over arrays on this device or in memory.
+/// A step that is being recorded, over arrays of a device or the CPU.
 struct Open {
     number: u64,
     device: Option<usize>,
@@ -34,15 +34,20 @@ fn recordings() -> MutexGuard<'static, Recordings> {
     OPEN.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins one, over arrays on this device or in memory.
-pub(super) fn open(number: u64, device: Option<usize>) {
+/// Begins one, over arrays of this device or the CPU.
+pub(super) fn open(number: u64, device: Option<usize>, recording: Recording) {
     close(number);
-    recordings().push(Open { number, device, recording: Recording::new(), arguments: Shapes::new() });
+    recordings().push(Open { number, device, recording, arguments: Shapes::new() });
 }
 
-/// The one that was begun last, and the device that it is for.
+/// The one that was begun last, and the device of its arrays.
 pub(super) fn current() -> Option<(u64, Option<usize>)> {
     recordings().last().map(|open| (open.number, open.device))
+}
+
+/// The device of the one with this number, if there is such a one.
+pub(super) fn device(number: u64) -> Option<Option<usize>> {
+    recordings().iter().find(|open| open.number == number).map(|open| open.device)
 }
 
 /// The one with this number.

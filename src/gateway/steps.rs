@@ -53,7 +53,7 @@ pub(super) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
         Some(number) => compiled(number).map(|_| number)?,
         None => next_number(),
     };
-    recordings::open(number, if let Home::Cuda(ordinal) = home { Some(ordinal) } else { None });
+    recordings::open(number, home.device(), Recording::new());
     Ok(number)
 }
 

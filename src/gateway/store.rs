@@ -35,6 +35,20 @@ impl Home {
         if let Home::Step { number, .. } = self { Some(number) } else { None }
     }
 
+    /// The device, also that of a step; `None` for the CPU.
+    pub(super) fn device(self) -> Option<usize> {
+        match self {
+            Home::Cpu => None,
+            Home::Cuda(ordinal) => Some(ordinal),
+            Home::Step { device, .. } => device,
+        }
+    }
+
+    /// The step that is being recorded, if there is one; of several the one that was begun last.
+    pub(super) fn current() -> Option<Home> {
+        recordings::current().map(|(number, device)| Home::Step { number, device })
+    }
+
     /// Where a step's arrays come from.
     pub(super) fn outside(self) -> Home {
         match self {

@@ -11,6 +11,7 @@
 mod batches;
 mod buffers;
 mod collections;
+mod elements;
 mod record;
 mod recording;
 mod run;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 use crate::stencil::program::{Filtering, Numbers};
 use crate::stencil::{Arithmetic, Array, Compute, Convolution, Derivative, Engine, Real};
+pub use elements::Elements;
 pub use record::Recorder;
 pub use recording::{Drawn, Recording, Taped};
 pub use run::{Ran, Run, Shape, Step};

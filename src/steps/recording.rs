@@ -18,6 +18,8 @@ pub(super) struct Tape {
     draws: Option<(Value, usize)>,
     /// The first refusal, also if the step caught the error.
     refused: Option<String>,
+    /// Its arguments are elements of arrays.
+    of_elements: bool,
 }
 
 /// The random numbers of a step: its program has one more argument, the number of its first draw.
@@ -87,6 +89,11 @@ impl Recording {
         Recording::default()
     }
 
+    /// Begins the program of a function of one element.
+    pub fn of_elements() -> Recording {
+        Recording(Arc::new(Mutex::new(Tape { of_elements: true, ..Tape::default() })))
+    }
+
     pub(super) fn tape(&self) -> MutexGuard<'_, Tape> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,7 +107,7 @@ impl Recording {
         if single { self.of_value::<f32>(value, len) } else { self.of_value::<f64>(value, len) }
     }
 
-    fn of_value<T: Number>(&self, value: Value, len: usize) -> Numbers {
+    pub(super) fn of_value<T: Number>(&self, value: Value, len: usize) -> Numbers {
         T::numbers(Arc::new(self.array(Content::Value(value), len)))
     }
 
@@ -256,6 +263,12 @@ impl Recording {
 
     /// The error of what needs values.
     pub fn asks_for_values(&self, what: &str) -> Error {
+        if self.tape().of_elements {
+            return self.refused(format!(
+                "{what} asks for the value of an element, which has none while it is recorded: choose by merge instead \
+                 of if, and write & and | for && and ||."
+            ));
+        }
         self.refused(format!(
             "{what} asks for values, and a step that is being recorded has none yet. Leave it out of the step; choose by \
              merge or by a product with a comparison instead of if, write & and | for && and ||, and have values handed \

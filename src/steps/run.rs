@@ -179,6 +179,26 @@ impl Step {
         Err(Error::Internal(format!("A step that {} states or its values do not fit.", states.len())))
     }
 
+    /// One step from these arguments, whose number need not be that of the results.
+    ///
+    /// # Errors
+    /// Those of the engine; [`Error::Internal`] for other arguments than the step was recorded with.
+    pub fn once(
+        &mut self,
+        engine: &(dyn Engine + 'static),
+        arguments: Vec<Numbers>,
+        watch: &Watch,
+    ) -> Result<Vec<Numbers>, Error> {
+        let inputs: Vec<&Node> = self.program.nodes().iter().filter(|node| node.input().is_some()).collect();
+        let expected = self.arguments.iter().map(|&input| (inputs[input].single, inputs[input].len));
+        if !arguments.iter().map(|argument| (argument.is_single(), argument.len())).eq(expected) {
+            return Err(Error::Internal("A program whose arguments do not fit.".into()));
+        }
+        let results = vec![None; self.program.nodes().len()];
+        let mut buffers = Buffers { results, spare: Vec::new(), noted: None };
+        self.take_one(engine, arguments.into_iter(), &mut buffers, watch)
+    }
+
     /// So many steps, each from the states that the one before gave.
     ///
     /// # Errors

@@ -2,8 +2,7 @@ function x = oneNumber (x)
 %oneNumber  The number that an array of one element is; in a step that is
 %           being recorded there is none yet, and it stays an array.
 
-  at = DeviceArray_CUDA ('where', x);
-  if ~at.Recorded
+  if ~isRecorded (x)
     x = gather (x);
   end
 end

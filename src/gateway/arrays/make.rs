@@ -5,7 +5,6 @@ use std::fmt::Display;
 use super::super::backend::Selection;
 use super::super::options;
 use super::super::random;
-use super::super::recordings;
 use super::super::reply::Chosen;
 use super::super::store::{Home, Numbers, StoredArray};
 use super::class;
@@ -132,8 +131,8 @@ pub(super) fn random<'a>(
         ));
     }
     let len = elements(&dims)?;
-    let chosen = match recordings::current() {
-        Some((number, device)) => Home::Step { number, device }.choose()?,
+    let chosen = match Home::current() {
+        Some(home) => home.choose()?,
         None => selection.choose_home()?,
     };
     Ok(chosen.held(true, effort(len), move |engine, home, watch| {

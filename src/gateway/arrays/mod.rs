@@ -3,6 +3,7 @@
 //! A verb is a line in [`VERBS`]. What the class checks is checked here again as far as memory depends on it: nobody
 //! need call this through the class.
 
+mod apply;
 mod class;
 mod combine;
 mod elements;
@@ -91,6 +92,8 @@ enum Verb {
     Spread(Statistic),
     Both(Reduction),
     Record,
+    Elements,
+    Apply,
     Argument,
     Finish,
     Forget,
@@ -100,7 +103,7 @@ enum Verb {
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 117] = [
+const VERBS: [(&str, Verb); 119] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -212,6 +215,8 @@ const VERBS: [(&str, Verb); 117] = [
     ("resize", Verb::Resize),
     ("make", Verb::New { object: true }),
     ("record", Verb::Record),
+    ("elements", Verb::Elements),
+    ("apply", Verb::Apply),
     ("argument", Verb::Argument),
     ("finish", Verb::Finish),
     ("forget", Verb::Forget),
@@ -234,7 +239,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let verb = verb(text).ok_or_else(|| options::bad(format!("{word} is no verb of DeviceArray_CUDA; {expected}.")))?;
     let most = match verb {
         Verb::Extreme(..) | Verb::Sort | Verb::Find => 2,
-        Verb::Run => usize::MAX,
+        Verb::Run | Verb::Apply => usize::MAX,
         _ => 1,
     };
     check_outputs_up_to(call, most)?;
@@ -298,6 +303,9 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Both(op), [a, b]) => combine::both(op, [a, b]),
         (Verb::Record, [like]) => steps::record(like, None),
         (Verb::Record, [like, again]) => steps::record(like, Some(again)),
+        (Verb::Elements, [like]) => apply::begin(like),
+        (Verb::Elements, [step, of]) => apply::element(step, of),
+        (Verb::Apply, [step, dims, count, others @ ..]) => apply::apply(step, dims, count, others),
         (Verb::Argument, [step, like]) => steps::argument(step, like, None),
         (Verb::Argument, [step, like, page]) => steps::argument(step, like, Some(page)),
         (Verb::Finish, [step, shape, results @ ..]) => steps::finish(step, shape, results),
@@ -314,22 +322,6 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     }
 }
 
-/// A place as a struct. Arrays of a step that is being recorded will lie there.
-fn place<'a>(home: Home) -> Reply<'a> {
-    let (backend, device) = match home.outside() {
-        Home::Cuda(ordinal) => ("cuda", ordinal as f64 + 1.0),
-        Home::Cpu | Home::Step { .. } => ("cpu", 0.0),
-    };
-    let (place, recorded) = (home.to_string(), f64::from(u8::from(home.step().is_some())));
-    let fields = vec![
-        (c"Backend", backend.into()),
-        (c"Device", device.into()),
-        (c"Place", place.into()),
-        (c"Recorded", recorded.into()),
-    ];
-    value(Value::Struct(fields))
-}
-
 /// The dimensions of an array.
 ///
 /// # Errors
@@ -339,6 +331,22 @@ fn size<'a>(array: &StoredArray) -> Result<Reply<'a>, Error> {
         return Err(super::steps::asks_how_many(array));
     }
     Ok(value(Value::Row(array.dims.iter().map(|&dim| dim as f64).collect())))
+}
+
+/// A place, in words for the host: of a step that is recorded, where its arrays will lie.
+fn place<'a>(home: Home) -> Reply<'a> {
+    let (backend, device) = match home.device() {
+        Some(ordinal) => ("cuda", ordinal as f64 + 1.0),
+        None => ("cpu", 0.0),
+    };
+    let (place, recorded) = (home.to_string(), f64::from(u8::from(home.step().is_some())));
+    let fields = vec![
+        (c"Backend", backend.into()),
+        (c"Device", device.into()),
+        (c"Place", place.into()),
+        (c"Recorded", recorded.into()),
+    ];
+    value(Value::Struct(fields))
 }
 
 /// A power that is made of products: an ordinary whole number, of no class of integers.

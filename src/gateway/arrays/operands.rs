@@ -59,12 +59,7 @@ impl<'a> Operand<'a> {
             if home.step().is_some() && other.step().is_some() {
                 return Err(Error::new("trace", "Arrays of two steps that are being recorded do not go together."));
             }
-            return Err(Error::new(
-                "dataType",
-                format!(
-                    "One operand lies in {home}, the other in {other}: gather one, and make a DeviceArray of it there."
-                ),
-            ));
+            return Err(apart(home, other));
         }
         Ok(Operand { class: held.class, dims: held.dims, values: Values::Held(held.numbers) })
     }
@@ -133,6 +128,13 @@ impl<T: Number> OnEngine<T> {
             OnEngine::Number(number) => stencil::Operand::Scalar(*number),
         }
     }
+}
+
+/// The error of two operands that lie apart.
+pub(super) fn apart(home: Home, other: Home) -> Error {
+    let text =
+        format!("One operand lies in {home}, the other in {other}: gather one, and make a DeviceArray of it there.");
+    Error::new("dataType", text)
 }
 
 /// The numbers of an argument where arrays in `home` are computed on: those of the host's go there, and what is held outside

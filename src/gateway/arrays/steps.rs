@@ -14,7 +14,7 @@ use crate::steps::{Pages, Run, Shape, Values};
 use crate::watch::Watch;
 
 /// A whole number from 0; `what` is what errors call it.
-fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
+pub(super) fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
     let number = argument.scalar().filter(|number| number.fract() == 0.0 && (0.0..=2_f64.powi(53)).contains(number));
     number.map(|number| number as u64).ok_or_else(|| {
         let got = argument.scalar().map_or_else(|| argument.to_string(), super::super::options::number_text);
@@ -23,7 +23,7 @@ fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
 }
 
 /// The number of a step.
-fn number(argument: &Argument) -> Result<u64, Error> {
+pub(super) fn number(argument: &Argument) -> Result<u64, Error> {
     whole(argument, "A step")
 }
 

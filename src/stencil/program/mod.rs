@@ -261,4 +261,39 @@ impl Operation {
         };
         values.into_iter().flatten()
     }
+
+    /// This operation on other arrays, in the order of [`values`](Operation::values).
+    pub fn with(&self, others: impl IntoIterator<Item = Value>) -> Operation {
+        let mut operation = self.clone();
+        let mut others = others.into_iter();
+        let mut set = |value: &mut Value| *value = others.next().unwrap_or(*value);
+        let set_term = |term: &mut Term, set: &mut dyn FnMut(&mut Value)| {
+            if let Term::Value(value) = term {
+                set(value);
+            }
+        };
+        match &mut operation {
+            Operation::Input(_) | Operation::Fill(_) => {}
+            Operation::Each(_, value)
+            | Operation::Random(_, value, _)
+            | Operation::Scan(_, value, _)
+            | Operation::Sort(_, value, ..)
+            | Operation::Extreme(_, value, ..)
+            | Operation::Convert(value)
+            | Operation::Filter(_, value)
+            | Operation::Pick(_, value) => set(value),
+            Operation::MultiplyAdd(weight, value, addend) => {
+                set_term(weight, &mut set);
+                set(value);
+                set(addend);
+            }
+            Operation::Put(_, values) => values.iter_mut().for_each(set),
+            Operation::Reduce(_, first, second, _) => {
+                set(first);
+                second.iter_mut().for_each(set);
+            }
+            Operation::Pair(_, terms, _) => terms.iter_mut().for_each(|term| set_term(term, &mut set)),
+        }
+        operation
+    }
 }
