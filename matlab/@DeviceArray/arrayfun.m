@@ -13,8 +13,8 @@ function varargout = arrayfun (f, varargin)
 %              expand. A number comes to F as it is.
 %   A, B, ...  DeviceArrays, in the classes that F gives; of no elements, too.
 %
-%   Choose by merge: of "if (u > 0)" an element knows no answer. DeviceArray.rand
-%   and its like draw a number for each element, those of DeviceArray.rand (SIZE).
+%   Choose by merge: an element has no answer to "if (u > 0)". DeviceArray.rand
+%   and its like draw a number for each, as DeviceArray.rand (SIZE) does.
 %
 %   What cannot be recorded is done by the host's arrayfun, an element at a
 %   time, and a warning says why; so is what has the options 'UniformOutput',
@@ -45,9 +45,12 @@ function varargout = arrayfun (f, varargin)
     refuse ('an option of arrayfun', 'gather (u)');
   end
   dims = expandedSize (arrays);
-  first = arrays{find(held, 1)};
-  [~, ~, place] = onDevice ({first}, {});
-  isRecorded = any (cellfun (@(u) DeviceArray_CUDA ('where', u).Recorded, arrays(held)));
+  places = cellfun (@(u) DeviceArray_CUDA ('where', u), arrays(held), 'UniformOutput', false);
+  place = {'Backend', places{1}.Backend};
+  if places{1}.Device > 0
+    place = [place, {'Device', places{1}.Device}];
+  end
+  isRecorded = any (cellfun (@(where) where.Recorded, places));
   why = reason (arrays, options);
   later = '';
   if isempty (why)
@@ -156,8 +159,11 @@ end
 function [results, why, later, caught] = onElements (f, arrays, dims, place, count)
   results = cell (1, count);
   [why, later, caught] = deal ('', '', []);
-  numbers = cellfun (@(u) ~isa (u, 'DeviceArray') && isscalar (u), arrays);
-  held = onDevice (arrays(~numbers), {});
+  ordinary = cellfun (@(u) ~isa (u, 'DeviceArray'), arrays);
+  numbers = ordinary & cellfun (@(u) numel (u) == 1, arrays);
+  given = ordinary & ~numbers;
+  arrays(given) = cellfun (@(u) DeviceArray (u, place{:}), arrays(given), 'UniformOutput', false);
+  held = arrays(~numbers);
   step = DeviceArray_CUDA ('elements', held{1});
   over = onCleanup (@() DeviceArray_CUDA ('forget', step, true)); %#ok<NASGU>
   elements = arrays;
@@ -186,8 +192,8 @@ function [results, why, later, caught] = onElements (f, arrays, dims, place, cou
   isOrdinary = cellfun (@(x) ~isa (x, 'DeviceArray'), results);
   results(isOrdinary) = cellfun (@(x) DeviceArray (x, place{:}), results(isOrdinary), 'UniformOutput', false);
   try
-    given = results;
-    [results{:}] = DeviceArray_CUDA ('apply', step, dims, numel (held), held{:}, given{:});
+    recorded = results;
+    [results{:}] = DeviceArray_CUDA ('apply', step, dims, numel (held), held{:}, recorded{:});
   catch caught
     if ~strcmp (caught.identifier, 'DeviceArray:trace')
       rethrow (caught);
