@@ -13,8 +13,8 @@ function varargout = arrayfun (f, varargin)
 %              expand. A number comes to F as it is.
 %   A, B, ...  DeviceArrays, in the classes that F gives; of no elements, too.
 %
-%   Choose by merge: of "if (u > 0)" an element knows no answer. DeviceArray.rand
-%   and its like draw a number for each element, those of DeviceArray.rand (SIZE).
+%   Choose by merge: an element has no answer to "if (u > 0)". DeviceArray.rand
+%   and its like draw a number for each, as DeviceArray.rand (SIZE) does.
 %
 %   What cannot be recorded is done by the host's arrayfun, an element at a
 %   time, and a warning says why; so is what has the options 'UniformOutput',
@@ -155,8 +155,11 @@ end
 function [results, why, later, caught] = onElements (f, arrays, dims, first, count)
   results = cell (1, count);
   [why, later, caught] = deal ('', '', []);
-  numbers = cellfun (@(u) ~isa (u, 'DeviceArray') && isscalar (u), arrays);
-  held = onDevice (arrays(~numbers), {});
+  ordinary = cellfun (@(u) ~isa (u, 'DeviceArray'), arrays);
+  numbers = ordinary & cellfun (@(u) numel (u) == 1, arrays);
+  given = ordinary & ~numbers;
+  arrays(given) = cellfun (@(u) beside (u, first), arrays(given), 'UniformOutput', false);
+  held = arrays(~numbers);
   step = DeviceArray_CUDA ('elements', held{1});
   over = onCleanup (@() DeviceArray_CUDA ('forget', step, true)); %#ok<NASGU>
   elements = arrays;
@@ -185,8 +188,8 @@ function [results, why, later, caught] = onElements (f, arrays, dims, first, cou
   isOrdinary = cellfun (@(x) ~isa (x, 'DeviceArray'), results);
   results(isOrdinary) = cellfun (@(x) beside (x, first), results(isOrdinary), 'UniformOutput', false);
   try
-    given = results;
-    [results{:}] = DeviceArray_CUDA ('apply', step, dims, numel (held), held{:}, given{:});
+    recorded = results;
+    [results{:}] = DeviceArray_CUDA ('apply', step, dims, numel (held), held{:}, recorded{:});
   catch caught
     if ~strcmp (caught.identifier, 'DeviceArray:trace')
       rethrow (caught);

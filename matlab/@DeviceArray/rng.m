@@ -18,7 +18,7 @@ function state = rng (state)
 %     s = DeviceArray.rng;
 %     u = DeviceArray.rand (3);
 %     DeviceArray.rng (s);
-%     v = DeviceArray.rand (3);   % the numbers of u
+%     isequal (u, DeviceArray.rand (3))  % 1
 %
 %   See also rand, randn, randi.
 
