@@ -1,7 +1,9 @@
 function [kernels, changed] = recordStep (step, f, states, constants, asked)
-%recordStep  Records a step that was begun: how many kernels and other operations
-%            it is, and the classes of its states where it changes one. Whoever
-%            has begun it forgets it, also where this is interrupted.
+%recordStep  Records a step that was begun.
+%
+%   KERNELS is how many kernels and other operations it is, CHANGED the classes
+%   of its states where it changes one. Whoever has begun the step forgets it,
+%   also where this is interrupted.
 
   changed = {};
   drawn = randomState ();
