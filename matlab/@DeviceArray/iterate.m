@@ -126,6 +126,7 @@ function varargout = iterate (f, n, varargin)
     pages = asked.Values;
   end
   [held, given, place] = onDevice (arguments(1:asked.States), [constants, pages]);
+  checkPages (pages, held{1});
   info = struct ('Steps', 0, 'Reason', 'steps', 'Kernels', 0, 'Milliseconds', 0, 'Kept', zeros (1, 0));
   % No steps are recorded all the same where sizes depend on it.
   keeps = asked.Every > 0;
