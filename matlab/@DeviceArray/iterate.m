@@ -133,6 +133,9 @@ function varargout = iterate (f, n, varargin)
     pages = asked.Values;
   end
   [held, given] = onDevice (arguments(1:asked.States), [constants, pages]);
+  if ~isempty (pages)
+    checkPages (pages, held{1});
+  end
   info = struct ('Steps', 0, 'Reason', 'steps', 'Kernels', 0, 'Milliseconds', 0, 'Kept', zeros (1, 0));
   % No steps are recorded all the same where sizes depend on it.
   keeps = asked.Every > 0;

@@ -169,6 +169,15 @@
 %! refused (@() DeviceArray.iterate (@(u, a) u + a, 7, x, "Values", {V}, "Until", @(u) u(1) / 0 - u(2) / 0), "until", "");
 %! assert (DeviceArray_CUDA ("count"), count);
 
+%!testif ; has_gpu ()  # needs a GPU
+%! ## Steps go where pages lie that are held; two places in one run are an error.
+%! [here, there] = deal (DeviceArray (V, "Backend", "cuda"), DeviceArray (V, "Backend", "cpu"));
+%! f = @(u, a) 0.5 * u + a;
+%! [u, v] = deal (DeviceArray.iterate (f, 7, x, "Values", {here}), DeviceArray.iterate (f, 7, x, "Values", {there}));
+%! assert (same_bits (u, v));
+%! refused (@() DeviceArray.iterate (f, 7, DeviceArray (x, "Backend", "cpu"), "Values", {here}), "dataType");
+%! refused (@() DeviceArray.iterate (@(u, a) u, 7, DeviceArray (x, "Backend", "cuda"), "Values", {there}), "dataType");
+
 %!testif ; on_stand_in ()  # needs the stand-in for the driver, whose memory can be small
 %! ## 48 MiB for two arrays with 64 MiB each; a page takes 1 MiB.
 %! code = {"m = 2 ^ 17;", "n = 64;", "W = reshape (mod (1:m * n, 1013), m, n);", ...
