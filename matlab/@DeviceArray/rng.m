@@ -18,7 +18,8 @@ function state = rng (state)
 %     s = DeviceArray.rng;
 %     u = DeviceArray.rand (3);
 %     DeviceArray.rng (s);
-%     v = DeviceArray.rand (3);   % the numbers of u
+%     v = DeviceArray.rand (3);
+%     isequal (u, v)              % true
 %
 %   See also rand, randn, randi.
 

@@ -180,10 +180,12 @@
 %!   step = @(varargin) swapping (entry{1}, varargin{:});
 %!   try
 %!     states = {DeviceArray(0 * in_step (entry{1}, u, v, m)), u, v, m};
+%!     DeviceArray.rng (7);
 %!     got = DeviceArray.iterate (step, 2, states{:}, "States", 4);
 %!   catch err
 %!     error ("%s is no part of a step: %s", entry{1}, err.message);
 %!   end_try_catch
+%!   DeviceArray.rng (7);
 %!   want = plain_steps (step, 2, states){1};
 %!   assert (same_bits (gather (got), want), "%s", entry{1});
 %! endfor
