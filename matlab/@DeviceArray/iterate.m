@@ -45,7 +45,8 @@ function varargout = iterate (f, n, varargin)
 %     norm (u(:)), isequal (u, v), sum (u, 2), max (u(:)), cumsum, cumprod,
 %     cummax, cummin, sort, median, [v, place] = max (u), [v, place] = sort (u)
 %     zeros (2, 3, 'like', u), ones (2, 3, 'like', u), DeviceArray.zeros (2, 3),
-%     rand (2, 3, 'like', u), DeviceArray.rand (2, 3), randn, randi
+%     rand (2, 3, 'like', u), DeviceArray.rand (2, 3), randn (4, 'like', u),
+%     randi (9, 4, 'like', u)
 %     size, numel, ndims, rows, columns, length, isempty, isscalar, isvector,
 %     isrow, iscolumn, ismatrix, issquare, isreal, isfloat, isinteger,
 %     islogical, isnumeric, underlyingType, isUnderlyingType (u, 'single')
