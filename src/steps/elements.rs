@@ -331,7 +331,7 @@ mod tests {
     fn what_is_not_one_element_is_refused() {
         let function = |recorder: &Recorder, arrays: &[Array<f64>]| {
             let mut two = recorder.array(2)?;
-            let places = Places::List(vec![0, 0].into());
+            let places = Places::List(vec![0, 0]);
             recorder.pick(&arrays[0], &places, Target::Array(&mut two), &Watch::new()).map(|()| two)
         };
         let error = apply(&function, &[(vec![1.0, 2.0, 3.0], None)], 3).unwrap_err();
