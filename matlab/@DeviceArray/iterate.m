@@ -30,7 +30,7 @@ function varargout = iterate (f, n, varargin)
 %     u + v, u - v, u .* v, u ./ v, u .\ v, u .^ v, -u, +u, s * u, u * s, u / s,
 %     s \ u, u == v, u ~= v, u < v, u <= v, u > v, u >= v, u & v, u | v, ~m
 %     merge (m, u, v), xor (m, u), max (u, v), min (u, v), mod (u, v),
-%     rem (u, v), atan2 (u, v), hypot (u, v)
+%     rem (u, v), atan2 (u, v), hypot (u, v), arrayfun (@(x) 2 * x, u)
 %     abs, sqrt, exp, expm1, log, log2, log10, log1p, sin, cos, tan, asin, acos,
 %     atan, sinh, cosh, tanh, asinh, acosh, atanh, sinpi, cospi, erf, erfc,
 %     cbrt, nthroot (u, 3), floor, ceil, round, fix, sign, real, imag, conj,

@@ -447,7 +447,7 @@ pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
     let argument = emitter.argument.bytes;
     let text =
         emitter.code.module(NAME, argument.len(), threads, BLOCKS[usize::from(entries + kernel.parts.len() > FEW)]);
-    Written { text, argument, blocks, threads: [warps * LANES, 1], scratch }
+    Written { text, argument, blocks, threads: [warps * LANES, 1], scratch, numbers: Vec::new() }
 }
 
 /// The results of chunks of all rounds, and the counters: one for each 1,024 results.

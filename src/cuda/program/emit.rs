@@ -31,6 +31,8 @@ pub(super) struct Written {
     pub(super) threads: [usize; 2],
     /// The bytes for the results of chunks, whose address follows those of all arrays.
     pub(super) scratch: usize,
+    /// Parts that are numbers, each with its place in the argument.
+    pub(super) numbers: Vec<(usize, usize)>,
 }
 
 impl Emitter<'_> {
@@ -267,7 +269,8 @@ pub(super) fn write(kernel: &Kernel) -> Written {
     }
     emitter.code.place(&end);
     let blocks = emitter.shape.blocks;
+    let numbers = emitter.numbers_at();
     let argument = emitter.argument.bytes;
     let text = emitter.code.module(NAME, argument.len(), threads, 0);
-    Written { text, argument, blocks, threads, scratch: 0 }
+    Written { text, argument, blocks, threads, scratch: 0, numbers }
 }

@@ -56,6 +56,12 @@ impl<'k> Emitter<'k> {
         self.numbers[what]
     }
 
+    /// Parts that are numbers, each with its place in the argument.
+    pub(super) fn numbers_at(&self) -> Vec<(usize, usize)> {
+        let at = |part: usize| self.numbers.get(&format!("number {part}")).map(|&at| (part, at));
+        (0..self.kernel.parts.len()).filter_map(at).collect()
+    }
+
     /// A number of the argument.
     #[inline(never)]
     pub(super) fn number(&mut self, what: &str, kind: Kind, value: f64) -> Register {

@@ -23,7 +23,7 @@ use super::module::{Function, MOST_ARGUMENTS, Shape, launch_bytes};
 use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
-use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers, Step};
+use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers, Part, Step};
 use crate::stencil::{Array, Compute, Engine, Error, Noted, Prepared};
 use crate::watch::Watch;
 pub(super) use chain::chain;
@@ -255,9 +255,22 @@ pub(super) unsafe fn run_once(
     kernel: &Kernel,
     addresses: &[sys::CUdeviceptr],
 ) -> Result<(), Error> {
-    // Without numbers it is the same on every device. Each draw is another kernel, of the same text.
-    let is_random = matches!(kernel.parts.last().map(|part| &part.step), Some(Step::Random(..)));
-    let mut written = if is_random { emit::write(kernel) } else { written(kernel, 0) };
+    // Each draw is the same kernel, with another number.
+    let mut plain = kernel.clone();
+    for part in &mut plain.parts {
+        if let Step::Number(number) = &mut part.step {
+            *number = 0.0;
+        }
+    }
+    // One that makes no numbers is the same on every device.
+    let mut written = written(&plain, 0);
+    for (part, at) in &written.numbers {
+        let Part { step: Step::Number(number), single } = kernel.parts[*part] else { continue };
+        match single {
+            true => written.argument[*at..at + 4].copy_from_slice(&(number as f32).to_le_bytes()),
+            false => written.argument[*at..at + 8].copy_from_slice(&number.to_le_bytes()),
+        }
+    }
     for (address, entry) in addresses.iter().zip(written.argument.chunks_exact_mut(8)) {
         entry.copy_from_slice(&address.to_le_bytes());
     }
