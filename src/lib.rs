@@ -35,7 +35,7 @@ mod selection;
 
 use std::ffi::c_int;
 
-/// What a MEX file (`src/mex/stub.c`) calls for its `mexFunction`.
+/// A MEX file (`src/mex/stub.c`) calls this for its `mexFunction`.
 ///
 /// # Safety
 /// For MEX files alone: `plhs` has room for one output at least, `prhs` holds `nrhs` arrays.

@@ -41,7 +41,7 @@ function u = randi (limits, varargin)
   end
   u = limits(1) + floor ((limits(2) - limits(1) + 1) * DeviceArray_CUDA ('rand', dims, 'double', options{:}));
   if ~isa (u, 'DeviceArray')
-    % What is computed of one element is an ordinary number.
+    % One element comes as an ordinary number.
     u = DeviceArray (cast (u, name), options{:});
   elseif ~strcmp (name, 'double')
     u = DeviceArray_CUDA ('convert', u, name);

@@ -55,7 +55,7 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
     end
     if ~fits
       DeviceArray_CUDA ('record', held{1}, number);
-      % What was compiled before stays.
+      % The step that was compiled before stays.
       over = onCleanup (@() DeviceArray_CUDA ('forget', number, true)); %#ok<NASGU>
       recordStep (number, f, held, constants, asked);
       keptConstants (number, constants);

@@ -1,8 +1,8 @@
 //! A function of one element, recorded once and done with all elements of arrays.
 //!
 //! # Rationale
-//! What the function does with an element is a program of arrays of one element. Done with all elements it is the
-//! same program over longer arrays: no result depends on another element, so all of it fits into one kernel. A
+//! The function of an element is a program of arrays of one element. With all elements it is the same program over
+//! longer arrays: no result depends on another element, so all of it fits into one kernel. A
 //! reduction or a sort of one element is an operation on it, or the element itself.
 //!
 //! # Limits
@@ -33,7 +33,7 @@ struct Mapping<'a> {
 }
 
 impl Taped {
-    /// Has another recording do what was recorded of one element with `len`: what these results become.
+    /// Has another recording do this with `len` elements, and gives the results there.
     ///
     /// # Errors
     /// [`Error::Trace`] for what is no operation on elements.

@@ -33,7 +33,7 @@ pub struct Drawn {
     pub count: usize,
 }
 
-/// What was recorded.
+/// A recorded step.
 #[derive(Debug)]
 pub struct Taped {
     /// The program.

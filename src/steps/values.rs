@@ -163,7 +163,7 @@ impl Chunk {
         left: Range<usize>,
         watch: &Watch,
     ) -> Result<(), Error> {
-        // What these had is for those that come.
+        // The buffers of these serve those that come.
         (self.numbers, self.steps) = (None, 0..0);
         let most = self.most.unwrap_or_else(|| (engine.piece() / len.max(1)).max(1));
         // In two steps a run makes all of its arrays: what they leave is for more than one page.

@@ -23,7 +23,7 @@ function [dims, name, options] = sized (given)
     name = options{1};
     options = options(2:end);
   elseif numel (options) == 2 && strcmpi (options{1}, 'like') && isa (options{2}, 'DeviceArray')
-    % Where that array lies, in its class.
+    % In the place and the class of that array.
     name = DeviceArray_CUDA ('class', options{2});
     at = DeviceArray_CUDA ('where', options{2});
     options = {'Backend', at.Backend};

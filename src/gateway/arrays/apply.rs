@@ -116,7 +116,7 @@ enum Done {
     Program { taped: Taped, arrays: Vec<Numbers>, values: Vec<stencil::program::Value>, draws: Option<usize> },
 }
 
-/// What was recorded of one element, as a program of these arrays.
+/// The recorded function of one element, as a program of these arrays.
 fn compiled(
     taped: &Taped,
     arrays: Vec<Elements>,
