@@ -34,7 +34,7 @@
 
 %!test # the distributions
 %! DeviceArray.rng (1);
-%! n = 20000;
+%! n = 100000;
 %! normal = @(x) erfc (-double (x) / sqrt (2)) / 2;
 %! for c = {"double", "single"}
 %!   u = gather (DeviceArray.rand (n, 1, c{1}));
