@@ -176,7 +176,7 @@ function [results, why, later, caught] = onElements (f, arrays, dims, first, cou
   catch caught
     [why, later] = cannot (caught);
   end
-  if ~isequal (drawn, hostRandom ())
+  if any (drawn ~= hostRandom ())
     hostRandom (drawn);
     if isempty (why) && isempty (later)
       why = 'random numbers of the host are drawn one by one; DeviceArray.rand draws on the device.';
@@ -210,20 +210,5 @@ function [why, later] = cannot (caught)
   [why, later] = deal ('', text);
   if isOurs
     [why, later] = deal (text, '');
-  end
-end
-
-% The state of the host's generators of random numbers, or sets it.
-function state = hostRandom (state)
-  if ~exist ('OCTAVE_VERSION', 'builtin')
-    if nargin > 0
-      rng (state);
-    end
-    state = rng ();
-  elseif nargin > 0
-    rand ('state', state{1});
-    randn ('state', state{2});
-  else
-    state = {rand('state'), randn('state')};
   end
 end

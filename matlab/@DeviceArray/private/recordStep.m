@@ -6,7 +6,7 @@ function [kernels, changed] = recordStep (step, f, states, constants, asked)
 %   also where this is interrupted.
 
   changed = {};
-  drawn = randomState ();
+  drawn = hostRandom ();
   try
     traced = states;
     for i = 1:numel (states)
@@ -51,7 +51,7 @@ function [kernels, changed] = recordStep (step, f, states, constants, asked)
       error ('DeviceArray:trace', '''Until'' gives %s values, and one is expected: all (...) or any (...) makes it so.', ...
              sizeText (size (others{end})));
     end
-    if any (drawn ~= randomState ())
+    if any (drawn ~= hostRandom ())
       warning ('DeviceArray:random', ['The step draws random numbers of the host, which are the same in all steps. ' ...
                                       'DeviceArray.rand, randn and randi draw new ones in each step.']);
     end
@@ -88,20 +88,6 @@ function traced = valuesOf (step, values, first)
       one = values(i);
     end
     traced{i} = DeviceArray_CUDA ('argument', step, beside (one, first));
-  end
-end
-
-% The host's generators of random numbers.
-function state = randomState ()
-  persistent isOctave
-  if isempty (isOctave)
-    isOctave = exist ('OCTAVE_VERSION', 'builtin') ~= 0;
-  end
-  if isOctave
-    state = [rand('state'); randn('state')];
-  else
-    state = rng ();
-    state = double (state.State(:));
   end
 end
 

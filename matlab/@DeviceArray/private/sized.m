@@ -25,10 +25,6 @@ function [dims, name, options] = sized (given)
   elseif numel (options) == 2 && strcmpi (options{1}, 'like') && isa (options{2}, 'DeviceArray')
     % In the place and the class of that array.
     name = DeviceArray_CUDA ('class', options{2});
-    at = DeviceArray_CUDA ('where', options{2});
-    options = {'Backend', at.Backend};
-    if at.Device > 0
-      options = [options, {'Device', at.Device}];
-    end
+    options = placeOf (options{2});
   end
 end
