@@ -26,6 +26,7 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 /// What `src/mex` calls. A header that lacks one of these cannot be built against.
 const FUNCTIONS: &[&str] = &[
     "mexAtExit",
+    "mexCallMATLAB",
     "mexCallMATLABWithTrap",
     "mexErrMsgIdAndTxt",
     "mexEvalString",

@@ -457,8 +457,8 @@ classdef DeviceArray < handle
     % length (u)  The largest dimension; 0 for an empty array.
     function n = length (this), d = size (this); n = max (d) * all (d); end
 
-    function yes = isempty (this), yes = any (size (this) == 0); end
-    function yes = isscalar (this), yes = all (size (this) == 1); end
+    function yes = isempty (this), yes = any (DeviceArray_CUDA ('size', this) == 0); end
+    function yes = isscalar (this), yes = all (DeviceArray_CUDA ('size', this) == 1); end
     function yes = isvector (this), d = size (this); yes = numel (d) == 2 && any (d == 1); end
     function yes = isrow (this), d = size (this); yes = numel (d) == 2 && d(1) == 1; end
     function yes = iscolumn (this), d = size (this); yes = numel (d) == 2 && d(2) == 1; end
@@ -472,8 +472,11 @@ classdef DeviceArray < handle
 
     % isa (u, name)  As of a handle; and whether the values are 'numeric', 'float', 'integer'.
     function yes = isa (this, name)
-      yes = builtin ('isa', this, name) | strcmp (name, 'numeric') & isnumeric (this) ...
-            | strcmp (name, 'float') & isfloat (this) | strcmp (name, 'integer') & isinteger (this);
+      yes = builtin ('isa', this, name);
+      if ~all (yes)
+        yes = yes | strcmp (name, 'numeric') & isnumeric (this) | strcmp (name, 'float') & isfloat (this) ...
+              | strcmp (name, 'integer') & isinteger (this);
+      end
     end
 
     % reshape (u, m, n, ...), reshape (u, [m n ...])  Other sizes; one of several may be []. Nothing is copied.

@@ -47,4 +47,9 @@ function step = compile (f, varargin)
   keptConstants (number, constants);
   % By a name that is found from a file, too: a step that was loaded says that it is none.
   step = @(varargin) DeviceArray.runStep (guard, number, f, asked, varargin);
+  if asked.Constants == 0 && ~asked.Anew
+    % Arrays that fit need no more than the MEX function. It calls RUN with others.
+    run = step;
+    step = @(varargin) DeviceArray_CUDA ('step', number, run, varargin{:});
+  end
 end

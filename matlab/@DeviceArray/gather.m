@@ -1,4 +1,4 @@
-function varargout = gather (varargin)
+function [x, varargout] = gather (u, varargin)
 %gather  The values as ordinary arrays.
 %
 %   X = gather (U)
@@ -12,17 +12,18 @@ function varargout = gather (varargin)
 %
 %   See also DeviceArray.
 
-  if nargout > nargin
+  if nargin == 1 && nargout < 2
+    x = DeviceArray_CUDA ('gather', u);
+    return
+  elseif nargout > nargin
     error ('DeviceArray:numberOfInputs', ...
            'Number of Inputs are Wrong: gather needs an array for each output, [x, y] = gather (u, v).');
-  elseif nargin == 1
-    varargout = {DeviceArray_CUDA('gather', varargin{1})};
-    return
   end
-  varargout = varargin;
+  values = [{u}, varargin];
   for k = 1:nargin
-    if isa (varargin{k}, 'DeviceArray')
-      varargout{k} = DeviceArray_CUDA ('gather', varargin{k});
+    if isa (values{k}, 'DeviceArray')
+      values{k} = DeviceArray_CUDA ('gather', values{k});
     end
   end
+  [x, varargout] = deal (values{1}, values(2:end));
 end

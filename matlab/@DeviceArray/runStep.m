@@ -9,23 +9,6 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
 %
 %   See also compile.
 
-  % Mostly it fits: what follows is on the way of each call.
-  count = numel (arguments);
-  isPlain = asked.Constants == 0 && ~asked.Anew && count == asked.States && nargout <= count;
-  for i = 1:count
-    isPlain = isPlain && isa (arguments{i}, 'DeviceArray');
-  end
-  if isPlain
-    try
-      [arguments{:}] = DeviceArray_CUDA ('run', number, [1 0 1 0 1 0], [], arguments{:});
-      varargout = arguments(1:max (nargout, 1));
-      return
-    catch caught
-      if ~strcmp (caught.identifier, 'DeviceArray:trace')
-        rethrow (caught);
-      end
-    end
-  end
   if numel (arguments) < asked.States
     badOption (sprintf ('The step takes %d states, and %d arguments were given.', asked.States, numel (arguments)));
   end

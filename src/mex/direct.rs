@@ -47,7 +47,7 @@ pub(super) unsafe extern "C-unwind" fn call(
         }
         let call = Call { arguments: read, outputs: outputs.max(0) as usize };
         // SAFETY: there is room for as many outputs as were asked for, or one.
-        unsafe { super::answer(&host, &function, &call, out, trace) }
+        unsafe { super::answer(&host, &function, &call, out, trace) }.map(|_| ())
     };
     match answer() {
         Ok(()) => 0,

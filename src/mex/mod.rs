@@ -99,12 +99,26 @@ pub unsafe fn enter(
         }
     };
     // SAFETY: passed on as received.
-    let failure = unsafe { serve(host, functions, exit, nlhs, plhs, nrhs, prhs) };
-    if let Err(message) = failure {
+    match unsafe { serve(host, functions, exit, nlhs, plhs, nrhs, prhs) } {
+        Ok(Answered::Outputs) => {}
+        Ok(Answered::Instead) => {
+            // SAFETY: there are these inputs, and room for an output. Nothing that needs dropping is left in these frames.
+            unsafe { (host.api.mexCallMATLAB)(nlhs.max(1), plhs, nrhs - 2, prhs.add(2).cast(), c"feval".as_ptr()) };
+        }
         // The text is given to a format that prints it as it is.
         // SAFETY: both end in NUL. Nothing that needs dropping is left in these frames.
-        unsafe { (host.api.mexErrMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
+        Err(message) => unsafe {
+            (host.api.mexErrMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text());
+        },
     }
+}
+
+/// How a call was answered.
+enum Answered {
+    /// Its outputs are in their places.
+    Outputs,
+    /// By [`Output::Instead`], which is still to be called.
+    Instead,
 }
 
 /// The call itself. An error comes back as a message that owns nothing.
@@ -120,7 +134,7 @@ unsafe fn serve(
     plhs: *mut *mut mxArray,
     nrhs: c_int,
     prhs: *mut *const mxArray,
-) -> Result<(), Message> {
+) -> Result<Answered, Message> {
     let api = host.api;
     let trace = Trace::start();
     // In every call, not in the first: the host keeps it with the name that was called, and there may be several.
@@ -164,7 +178,7 @@ unsafe fn answer(
     call: &Call,
     out: *mut *mut mxArray,
     mut trace: Trace,
-) -> Result<(), Error> {
+) -> Result<Answered, Error> {
     let reply = guarded(|| (function.call)(call))?;
     memory::check()?;
     trace.step("read");
@@ -181,6 +195,10 @@ unsafe fn answer(
         // we hold.
         unsafe { (host.api.mexWarnMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text()) };
     }
+    if matches!(reply.output, Output::Instead) {
+        let possible = host.in_call && call.arguments.len() > 2;
+        return possible.then_some(Answered::Instead).ok_or_else(|| Error::internal("There is no function to call."));
+    }
     let mut outputs = Outputs { host, arrays: Vec::new() };
     outputs.make(function, reply.output, &mut trace)?;
     trace.end(function.name);
@@ -191,7 +209,7 @@ unsafe fn answer(
         // SAFETY: the caller's promise.
         unsafe { *out.add(place) = output };
     }
-    Ok(())
+    Ok(Answered::Outputs)
 }
 
 /// The arrays that a call returns. Where it ends otherwise, by an error of ours or of the host's, they are destroyed.
@@ -214,6 +232,7 @@ impl Outputs<'_> {
             }
             Output::NoArray => self.arrays.push(self.host.no_array()?),
             Output::Refusal => self.arrays.push(self.host.refusal()?),
+            Output::Instead => return Err(Error::internal("A function of the host's makes the outputs.")),
             Output::Value(value) => self.arrays.push(self.host.build(&value)),
             Output::Held { object, make, effort } => {
                 let mut made = None;

@@ -95,7 +95,8 @@ octave_value_list ask(const char* verb, const octave_value_list& inputs, int out
     for (mxArray* array : out) {
         if (!array) break;
         results.append(answered(array));
-        delete array;
+        // Where a MEX file has called this code, the array is in the books of that call.
+        mxDestroyArray(array);
     }
     if (status != 0) error_with_id(identifier, "%s", text);
     return results;

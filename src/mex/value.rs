@@ -152,6 +152,8 @@ pub enum Output<'a> {
     NoArray,
     /// A value that raises the host's last error when the host looks at it.
     Refusal,
+    /// The outputs of a function of the host's: input 2, called with the inputs behind it when all else is done.
+    Instead,
 }
 
 /// Fills all elements of arrays that lie at these addresses of the GPU's, in column-major order; 0 where there are none.

@@ -593,6 +593,20 @@
 %!  [~, place] = max (u);
 %!endfunction
 
+%!test # a compiled step: fewer outputs, and arrays of other sizes, which the MEX function hands to the class
+%! u = DeviceArray (x);
+%! step = DeviceArray.compile (@(u, v) deal (u + v, u .* v - 1), u, u);
+%! assert (gather (step (u, u)), 2 * x);
+%! w = 1:4;
+%! for k = 1:3
+%!   [a, b] = step (DeviceArray (w), w);
+%!   assert ({gather(a), gather(b)}, {2 * w, w .^ 2 - 1});
+%!   clear a b
+%! end
+%! [a, b] = step (w, w);
+%! assert ({a, b}, {2 * w, w .^ 2 - 1});
+%! fail ("[a, b, c] = step (u, u)", "3 outputs were asked for, and the step gives 2");
+%! fail ("step (u)", "The step takes 2 states, and 1 arguments were given");
 %!test  # a compiled step goes into iterate
 %! [u, v] = deal (DeviceArray (x), DeviceArray (y));
 %! step = DeviceArray.compile (@react, u, v);

@@ -4,9 +4,13 @@ function [f, number, asked] = compiledStep (f)
 
   number = [];
   asked = [];
-  if isa (f, 'function_handle') && ~isempty (strfind (func2str (f), 'DeviceArray.runStep')) %#ok<STREMP>
+  if isa (f, 'function_handle') && ~isempty (regexp (func2str (f), 'DeviceArray(\.runStep|_CUDA \(.step.)', 'once'))
     known = functions (f);
     known = known.workspace{1};
+    if isfield (known, 'run')
+      known = functions (known.run);
+      known = known.workspace{1};
+    end
     f = known.f;
     number = known.number;
     asked = known.asked;

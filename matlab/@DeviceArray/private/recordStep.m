@@ -12,7 +12,10 @@ function [kernels, changed] = recordStep (step, f, states, constants, asked)
     for i = 1:numel (states)
       traced{i} = DeviceArray_CUDA ('argument', step, states{i});
     end
-    values = valuesOf (step, asked.Values, states{1});
+    values = {};
+    if ~isempty (asked.Values)
+      values = valuesOf (step, asked.Values, states{1});
+    end
     results = cell (size (states));
     call = fromBase ();
     [results{:}] = call (f, traced{:}, values{:}, constants{:});

@@ -99,11 +99,12 @@ enum Verb {
     Forget,
     Condition,
     Run,
+    Step,
     Shares,
 }
 
 /// The words for them, those of the hosts' own functions where there are such.
-const VERBS: [(&str, Verb); 119] = [
+const VERBS: [(&str, Verb); 120] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),
@@ -222,6 +223,7 @@ const VERBS: [(&str, Verb); 119] = [
     ("forget", Verb::Forget),
     ("condition", Verb::Condition),
     ("run", Verb::Run),
+    ("step", Verb::Step),
     ("shares", Verb::Shares),
 ];
 
@@ -239,7 +241,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let verb = verb(text).ok_or_else(|| options::bad(format!("{word} is no verb of DeviceArray_CUDA; {expected}.")))?;
     let most = match verb {
         Verb::Extreme(..) | Verb::Sort | Verb::Find => 2,
-        Verb::Run | Verb::Apply => usize::MAX,
+        Verb::Run | Verb::Step | Verb::Apply => usize::MAX,
         _ => 1,
     };
     check_outputs_up_to(call, most)?;
@@ -313,6 +315,9 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::Forget, [step, _]) => steps::forget(step, true),
         (Verb::Condition, [array]) => steps::condition(array),
         (Verb::Shares, [a, b]) => Ok(value(Value::Double(f64::from(held(a)?.shares(&held(b)?))))),
+        (Verb::Step, [step, _, states @ ..]) => {
+            Ok(steps::step(step, states, call.outputs)?.unwrap_or_else(|| reply(Output::Instead)))
+        }
         (Verb::Run, [step, times, values, states @ ..]) => steps::run(step, times, values, states, call.outputs),
         _ => {
             let count = arguments.len();

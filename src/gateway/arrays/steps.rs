@@ -117,12 +117,46 @@ pub(super) fn run<'a>(
         }
     };
     compiled.fits(&states, &shapes, times)?;
-    let of_pages = shapes.iter().map(|shape| shape.dims.iter().product());
-    let elements = states.iter().map(StoredArray::len).chain(of_pages).max().unwrap_or(0);
-    let updates = (elements as u64).saturating_mul(times as u64);
-    let work = updates.saturating_mul(16);
-    let effort = Effort { updates, work, calls: times as u64, long: updates >= 1 << 22, progress: progress > 0 };
+    let of_pages = shapes.iter().map(|shape| shape.dims.iter().product()).max().unwrap_or(0);
     let run = Run { steps: times, before, total, every, check: check.max(1), values };
+    take(compiled, states, run, Asked { home, outputs, elements: of_pages, progress: progress > 0 })
+}
+
+/// One step of a compiled one from these states. Returns `None` where it does not fit them, or none of them is on a device.
+pub(super) fn step<'a>(step: &Argument, states: &'a [Argument], outputs: usize) -> Result<Option<Reply<'a>>, Error> {
+    let Ok(compiled) = steps::compiled(number(step)?) else { return Ok(None) };
+    let Ok(home) = home_of(states) else { return Ok(None) };
+    let Some(states) = states.iter().map(StoredArray::of).collect::<Result<Option<Vec<_>>, _>>()? else {
+        return Ok(None);
+    };
+    if outputs > states.len() || compiled.fits(&states, &[], 1).is_err() {
+        return Ok(None);
+    }
+    let run = Run { steps: 1, before: 0, total: 1, every: 0, check: 1, values: Values::Pages(Vec::new()) };
+    take(compiled, states, run, Asked { home, outputs, elements: 0, progress: false }).map(Some)
+}
+
+/// Where a run is, and what is asked of it beside its steps.
+struct Asked {
+    home: Home,
+    outputs: usize,
+    /// The longest array that is no state.
+    elements: usize,
+    progress: bool,
+}
+
+/// Takes the steps of `run` from states that fit.
+fn take<'a>(
+    compiled: steps::Compiled,
+    states: Vec<StoredArray>,
+    run: Run<'a>,
+    asked: Asked,
+) -> Result<Reply<'a>, Error> {
+    let Asked { home, outputs, elements, progress } = asked;
+    let elements = states.iter().map(StoredArray::len).max().unwrap_or(0).max(elements);
+    let updates = (elements as u64).saturating_mul(run.steps as u64);
+    let work = updates.saturating_mul(16);
+    let effort = Effort { updates, work, calls: run.steps as u64, long: updates >= 1 << 22, progress };
     let make = move |engine: &Engines, home, watch: &Watch| {
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let ran = compiled.run(engine, states, &run, watch)?;
@@ -132,6 +166,7 @@ pub(super) fn run<'a>(
             let told = super::run::upload(engine, &told, watch)?;
             results.push(StoredArray::new(home, vec![1, 2], told));
         }
+        results.truncate(outputs.max(1));
         Ok(results)
     };
     Ok(home.choose()?.held_all(true, home.effort(effort), Box::new(make)))

@@ -1,4 +1,4 @@
-function varargout = DeviceArray (varargin)
+function varargout = DeviceArray (x, varargin)
 %DeviceArray  Array that stays on the GPU between calls.
 %
 %   U = DeviceArray (X)
@@ -145,8 +145,10 @@ function varargout = DeviceArray (varargin)
   % In varargout: Octave would leave out an output whose place the caller of DeviceArray.NAME ignores.
   if nargin == 0
     varargout{1} = DeviceArray_CUDA ('statics');
+  elseif nargin == 1
+    varargout = {DeviceArray_CUDA('make', x)};
   else
-    varargout{1} = DeviceArray_CUDA ('make', varargin{:});
+    varargout{1} = DeviceArray_CUDA ('make', x, varargin{:});
   end
 end
 
