@@ -92,27 +92,6 @@ struct LevelsArgument {
     unsigned int tiles;   // of a line, or the lines of a block where they are whole
 };
 
-// ---- many sweeps along lines on tensor cores: sweeps_tensor.cuh
-
-// The lines that one launch sweeps. The host guarantees length >= LEAST_LENGTH and, with the groups of four outputs of a
-// line that lie MARGIN or more from both ends, (rows - 1) * row_steps < groups <= rows * row_steps.
-struct TensorLines {
-    ADDRESS(const double) input;
-    ADDRESS(double) output;  // another array
-    long long length;        // of each line; they lie one behind the other
-    long long lines;
-    EndsArgument ends;             // what stands beyond those of a line, in every sweep
-    unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
-    int rows;                      // that a line falls into
-    int row_steps;                 // the outputs of each row but the last, by four
-    PADDING
-};
-
-struct TensorSweepsArgument {
-    TensorLines lines;
-    int zeros[24];  // see `END_OF_STEP` and `copy_of`
-};
-
 // ---- the convolution: convolution.cu
 
 // What stands around an array.
@@ -338,26 +317,6 @@ struct VolumesArgument {
 
 // ---- arithmetic on arrays: arithmetic.cu
 
-enum class UnaryOp : unsigned int { NEGATE, ABS, SQRT, NOT, IS_NAN, POWER, FLOOR, CEIL, ROUND, FIX, SIGN, SATURATE };
-enum class BinaryOp : unsigned int {
-    ADD,
-    SUBTRACT,
-    MULTIPLY,
-    DIVIDE,
-    MIN,
-    MAX,
-    EQUAL,
-    NOT_EQUAL,
-    LESS,
-    LESS_EQUAL,
-    GREATER,
-    GREATER_EQUAL,
-    AND,
-    OR,
-    XOR,
-    MOD,
-    REM
-};
 enum class ReductionOp : unsigned int {
     SUM,
     DOT,
@@ -371,36 +330,11 @@ enum class ReductionOp : unsigned int {
     DIFFER
 };
 
-// Arrays have `count` elements. `backwards` says to begin with the last block of them: what was written last is in the
-// cache still.
-OF_CLASS
-struct UnaryArgument {
-    ADDRESS(const void) from;  // the class is the kernel's: conversions read another one
-    ADDRESS(T) to;
-    unsigned long long count;
-    UnaryOp op;
-    int exponent;
-    unsigned int backwards;
-    unsigned int unused;
-    double bounds[2];  // of what is saturated
-};
-
 OF_CLASS
 struct FillArgument {
     ADDRESS(T) to;
     unsigned long long count;
     double value;
-};
-
-// An operand that is nowhere is the scalar.
-OF_CLASS
-struct BinaryArgument {
-    ADDRESS(const T) from[2];
-    ADDRESS(T) to;
-    unsigned long long count;
-    double scalar[2];
-    BinaryOp op;
-    unsigned int backwards;
 };
 
 OF_CLASS
@@ -411,32 +345,22 @@ struct AdvanceArgument {
     unsigned long long count;
     double weight;
     double scalar;
-    unsigned int with_source;  // whether there is one
-    unsigned int backwards;
+    unsigned int with_source;
+    unsigned int backwards;  // from the last block on: the elements written last are still in the cache
 };
 
-// How a box is walked through, the first dimension fastest, in arrays that advance by other steps than it.
+// A box of places, the first dimension fastest, in an array that advances by other steps.
 struct Walk {
     unsigned long long count;  // of all places
     unsigned long long rank;
     unsigned long long size[RANK];
-    long long steps[2][RANK];  // of each array, along each dimension
-    // From one element of a thread to the next are THREADS places: so many along each dimension, ..
+    long long steps[RANK];  // of the array, along each dimension
+    // THREADS places lie between the elements of a thread: so many along each dimension,
     unsigned long long stride[RANK];
-    // .. by so much in each array, ..
-    long long advance[2];
-    // .. and so much more where a dimension is over and the next one goes on.
-    long long wraps[2][RANK];
-};
-
-OF_CLASS
-struct ExpandArgument {
-    ADDRESS(const T) from[2];
-    ADDRESS(T) to;
-    double scalar[2];
-    Walk walk;
-    BinaryOp op;
-    unsigned int unused;
+    // elements of the array,
+    long long advance;
+    // and more where a dimension ends and the next one goes on.
+    long long wraps[RANK];
 };
 
 OF_CLASS

@@ -1,8 +1,6 @@
-// Arithmetic on arrays: what each result is, to the last bit, is said in src/stencil/arithmetic/.
+// Elements of arrays that are moved, advanced and reduced: src/stencil/arithmetic/ says what each result is, to the last
+// bit. Other operations are kernels that are written at run time (src/cuda/program/once.rs).
 //
-// An element takes an operation or two, so all that counts is to keep the memory busy:
-//  - What is done is a number in the argument. A thread asks for it once, when the numbers of several elements are on
-//    their way.
 //  - Where arrays lie side by side, a thread moves 16 bytes at a time. Every array begins at a multiple of that, and
 //    only the last block has elements that do not fill them.
 //  - Where they do not, neighbouring threads take neighbouring elements, and a thread goes from one of its elements to
@@ -13,11 +11,10 @@
 #include "arithmetic_reductions.cuh"
 #include "arithmetic_walks.cuh"
 
-// What the host must know to launch them, told by the module itself: threads of a block, and elements that one of them
-// takes of arrays side by side, of those to be converted, and of any others.
+// Sizes for the host that launches them: threads of a block, and elements that one of them takes of arrays side by side,
+// and of any others.
 extern "C" __constant__ unsigned int arithmetic_threads = THREADS;
 extern "C" __constant__ unsigned int arithmetic_own = OWN;
-extern "C" __constant__ unsigned int arithmetic_own_converted = STEPS * 2;
 extern "C" __constant__ unsigned int arithmetic_run = RUN;
 // And of lines shorter than a warp, how many a lane takes a part of.
 extern "C" __constant__ unsigned int arithmetic_short_lines = SHORT_LINES;

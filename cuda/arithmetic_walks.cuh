@@ -1,5 +1,5 @@
-// Arithmetic on arrays that advance by other steps than the box that is walked through: expansions, sections, and lists of
-// places. Part of arithmetic.cu.
+// Elements that lie in other steps than the box that is walked through: sections, and lists of places. Part of
+// arithmetic.cu.
 #pragma once
 
 #include "arithmetic_operations.cuh"
@@ -9,18 +9,16 @@ constexpr int RUN = 8;  // elements of a thread
 }  // namespace
 
 namespace {
-// The elements of a thread one after the other, wherever lines end, in the first ARRAYS of the walk.
-template <int ARRAYS>
+// The elements of a thread one after the other, wherever lines end.
 struct Flat {
     u64 at;  // of the first one, counted through
     u64 index[RANK];
-    i64 offset[ARRAYS];
+    i64 offset;
 
     __device__ __forceinline__ explicit Flat(const Walk& walk) {
         at = (u64)blockIdx.x * (THREADS * RUN) + threadIdx.x;
         u64 left = at;
-#pragma unroll
-        for (int a = 0; a < ARRAYS; ++a) offset[a] = 0;
+        offset = 0;
 #pragma unroll
         for (int d = 0; d < RANK; ++d) {
             if (d >= walk.rank) break;
@@ -28,8 +26,7 @@ struct Flat {
             const u64 rest = d + 1 < walk.rank ? left / walk.size[d] : 0;
             index[d] = left - rest * walk.size[d];
             left = rest;
-#pragma unroll
-            for (int a = 0; a < ARRAYS; ++a) offset[a] += (i64)index[d] * walk.steps[a][d];
+            offset += (i64)index[d] * walk.steps[d];
         }
     }
 
@@ -39,8 +36,7 @@ struct Flat {
     }
 
     __device__ __forceinline__ void next(const Walk& walk) {
-#pragma unroll
-        for (int a = 0; a < ARRAYS; ++a) offset[a] += walk.advance[a];
+        offset += walk.advance;
         bool over = false;
 #pragma unroll
         for (int d = 0; d < RANK - 1; ++d) {
@@ -49,35 +45,31 @@ struct Flat {
             over = index[d] >= walk.size[d];
             if (over) {
                 index[d] -= walk.size[d];
-#pragma unroll
-                for (int a = 0; a < ARRAYS; ++a) offset[a] += walk.wraps[a][d];
+                offset += walk.wraps[d];
             }
         }
     }
 };
 
 // The elements of a thread where the first dimension is long: a block stays in one line.
-template <int ARRAYS>
 struct Rows {
     u64 at;      // of the first one, counted through,
     u64 column;  // and in its line
-    i64 offset[ARRAYS];
+    i64 offset;
 
     __device__ __forceinline__ explicit Rows(const Walk& walk) {
         const u64 blocks = (walk.size[0] + THREADS * RUN - 1) / (THREADS * RUN);
         u64 left = blockIdx.x / blocks;
         column = (blockIdx.x - left * blocks) * (THREADS * RUN) + threadIdx.x;
         at = left * walk.size[0] + column;
-#pragma unroll
-        for (int a = 0; a < ARRAYS; ++a) offset[a] = (i64)column * walk.steps[a][0];
+        offset = (i64)column * walk.steps[0];
 #pragma unroll
         for (int d = 1; d < RANK; ++d) {
             if (d >= walk.rank) break;
             const u64 rest = d + 1 < walk.rank ? left / walk.size[d] : 0;
             const i64 index = left - rest * walk.size[d];
             left = rest;
-#pragma unroll
-            for (int a = 0; a < ARRAYS; ++a) offset[a] += index * walk.steps[a][d];
+            offset += index * walk.steps[d];
         }
     }
 
@@ -85,32 +77,8 @@ struct Rows {
         return column + further * THREADS < walk.size[0];
     }
 
-    __device__ __forceinline__ void next(const Walk& walk) {
-#pragma unroll
-        for (int a = 0; a < ARRAYS; ++a) offset[a] += THREADS * walk.steps[a][0];
-    }
+    __device__ __forceinline__ void next(const Walk& walk) { offset += THREADS * walk.steps[0]; }
 };
-
-template <class Way>
-__device__ __forceinline__ void expanded(const ExpandArgument<REAL>& job) {
-    Way way(job.walk);
-    REAL own[2][RUN];
-#pragma unroll
-    for (int i = 0; i < RUN; ++i) {
-        const bool here = way.has(job.walk, i);
-#pragma unroll
-        for (int which = 0; which < 2; ++which) {
-            own[which][i] = REAL(job.scalar[which]);
-            if (here && job.from[which]) own[which][i] = job.from[which][way.offset[which]];
-        }
-        way.next(job.walk);
-    }
-    combine(job.op, own[0], own[1]);
-#pragma unroll
-    for (int i = 0; i < RUN; ++i) {
-        if (way.has(job.walk, i)) job.to[way.at + i * THREADS] = own[0][i];
-    }
-}
 
 template <class Way>
 __device__ __forceinline__ void pick(const SectionArgument<REAL>& job) {
@@ -118,7 +86,7 @@ __device__ __forceinline__ void pick(const SectionArgument<REAL>& job) {
     REAL own[RUN];
 #pragma unroll
     for (int i = 0; i < RUN; ++i) {
-        if (way.has(job.walk, i)) own[i] = job.from[job.start + way.offset[0]];
+        if (way.has(job.walk, i)) own[i] = job.from[job.start + way.offset];
         way.next(job.walk);
     }
 #pragma unroll
@@ -137,21 +105,22 @@ __device__ __forceinline__ void put(const SectionArgument<REAL>& job) {
     }
 #pragma unroll
     for (int i = 0; i < RUN; ++i) {
-        if (way.has(job.walk, i)) job.to[job.start + way.offset[0]] = own[i];
+        if (way.has(job.walk, i)) job.to[job.start + way.offset] = own[i];
         way.next(job.walk);
     }
 }
 }  // namespace
 
-#define EITHER_WAY(NAME, JOB, ARRAYS)                                                         \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_flat(JOB job) { \
-        NAME<Flat<ARRAYS>>(job);                                                              \
-    }                                                                                         \
-    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(JOB job) { NAME<Rows<ARRAYS>>(job); }
+#define EITHER_WAY(NAME)                                                                                        \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_flat(SectionArgument<REAL> job) { \
+        NAME<Flat>(job);                                                                                        \
+    }                                                                                                           \
+    extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_##NAME##_rows(SectionArgument<REAL> job) { \
+        NAME<Rows>(job);                                                                                        \
+    }
 
-EITHER_WAY(expanded, ExpandArgument<REAL>, 2)
-EITHER_WAY(pick, SectionArgument<REAL>, 1)
-EITHER_WAY(put, SectionArgument<REAL>, 1)
+EITHER_WAY(pick)
+EITHER_WAY(put)
 
 namespace {
 // Of this thread in a launch over a list: where its element `i` is in it.

@@ -130,17 +130,6 @@ __device__ __noinline__ int recompute_pieces(TensorPart part, Segment segment, F
     return offset;
 }
 
-// Computes the flagged pieces of a segment again, if there are any.
-__device__ __forceinline__ void recompute_flagged(const TensorPart& part, const Segment& segment, int& offset) {
-    const FlaggedPieces pieces = flagged_pieces_of(segment);
-    if (pieces.flags == 0) return;
-    if (part.height == SIZE && part.width == SIZE && part.depth == SIZE) {
-        offset = recompute_pieces<true>(part, segment, pieces, offset);
-    } else {
-        offset = recompute_pieces<false>(part, segment, pieces, offset);
-    }
-}
-
 // ---- tensor cores
 
 // Writes the consumers' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
@@ -158,79 +147,6 @@ __device__ __forceinline__ void write_table(const TensorPart& part, const double
         table[at] = has ? entries[(page * part.width + column) * part.height + row] : 0.0;
     }
 }
-
-// Where a lane's outputs of a segment go.
-template <bool PAIRS>
-struct Outputs {
-    double* to;       // the first, in the page that is written while the present page of samples is multiplied
-    int rows;         // from there to the end of the image, or more than the strip has
-    unsigned int in;  // a bit for each two rows of this lane that are outputs: in each column two
-
-    __device__ __forceinline__ Outputs(const TensorPart& part, const Segment& segment, const Own& own) {
-        const int first_row = threadIdx.x % 4 * 4;
-        to = own.outputs(part, segment) - SIZE * (part.rows * part.columns) + first_row;
-        const long long below = part.rows - own.strip.top - first_row;
-        rows = below < ROWS ? static_cast<int>(below) : ROWS;
-        const int across =
-            static_cast<int>(part.columns - own.strip.left < ACROSS ? part.columns - own.strip.left : ACROSS);
-        static_assert(ACROSS <= 16, "there are as many bits");
-        const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
-        in = (rows > 0 ? 0x55555555u & inside : 0) | (rows > 2 ? 0xaaaaaaaau & inside : 0);
-    }
-
-    // Writes a column of a completed slot: of the four rows those that `written` has.
-    __device__ __forceinline__ void write(const TensorPart& part, unsigned int written, int j,
-                                          const double (&sums)[4]) const {
-        // Two rows go out at once where they are neighbours in D, too: to bring them together takes longer.
-        constexpr bool TOGETHER = PAIRS && APART == 2;
-        constexpr int SECOND = APART == 2 ? 1 : 2;
-        double* const column = to + j * part.rows;
-        write_two_of<TOGETHER>(written, 2 * j, rows == 1, column, sums[0], sums[SECOND]);
-        write_two_of<TOGETHER>(written, 2 * j + 1, rows == 3, column + 2, sums[3 - SECOND], sums[3]);
-    }
-};
-
-// A consumer's accumulators, with the 8 slots of two rows each as the rows of D, and what it multiplies: the band is A,
-// and samples are B, 8 pairs of rows.
-struct Tiles {
-    Shared band;  // of this lane, in the table
-    double sums[ACROSS][4];
-    double2 a[SIZE][2];
-    double b[2][2];  // of the present column of samples and of the next one
-
-    __device__ __forceinline__ void clear() {
-#pragma unroll
-        for (int j = 0; j < ACROSS; ++j) {
-#pragma unroll
-            for (int i = 0; i < 4; ++i) sums[j][i] = 0;
-        }
-    }
-    // Reads a phase's entries of a column of the filter.
-    __device__ __forceinline__ void load_band(Shared entries, int k) {
-        a[k][0] = read_pair_here(entries + k * 128);
-        a[k][1] = read_pair_here(entries + k * 128 + 64);
-    }
-    __device__ __forceinline__ void load(int column, Shared from) {
-        b[column & 1][0] = read_here(from);
-        b[column & 1][1] = read_here(from + 4);
-    }
-    // Writes a column of outputs and clears it, if the completed slot is this lane's.
-    template <bool PAIRS>
-    __device__ __forceinline__ void finish(const TensorPart& part, const Outputs<PAIRS>& outputs, int j, bool has_slot,
-                                           unsigned int written) {
-        outputs.write(part, written, j, sums[j]);
-#pragma unroll
-        for (int i = 0; i < 4; ++i) sums[j][i] = has_slot ? 0.0 : sums[j][i];
-    }
-    // Multiplies a column of samples for all columns of outputs that need it.
-    __device__ __forceinline__ void multiply(int u) {
-#pragma unroll
-        for (int j = (u > ACROSS - 1 ? ACROSS - 1 : u); j >= 0 && j > u - SIZE; --j) {
-            const int k = u - j;
-            multiply_8(sums[j], a[k][0].x, a[k][0].y, a[k][1].x, a[k][1].y, b[u & 1][0], b[u & 1][1]);
-        }
-    }
-};
 
 template <bool PAIRS>
 __device__ __forceinline__ void consume_all(const TensorArgument& launch) {

@@ -98,7 +98,7 @@ const TABLE: [Case; 27] = [
 ];
 
 /// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
-const CUDA_TABLE: [CudaCase; 34] = [
+const CUDA_TABLE: [CudaCase; 32] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_by_every_module", lines::sweeps_by_every_module),
     ("sweeps_of_images", images::sweeps_of_images),
@@ -114,8 +114,6 @@ const CUDA_TABLE: [CudaCase; 34] = [
     ("sweeps_of_volumes_by_one_column", volumes::sweeps_of_volumes_by_one_column),
     ("sweeps_in_deep_tiles", deep::sweeps_in_deep_tiles),
     ("deep_tiles_are_stopped", deep::deep_tiles_are_stopped),
-    ("sweeps_on_tensor_cores", tensor::sweeps_on_tensor_cores),
-    ("sides_in_sweeps_on_tensor_cores", sides::sides_in_sweeps_on_tensor_cores),
     ("tensor_filters", tensor::tensor_filters),
     ("tensor_filters_and_infinities", tensor::tensor_filters_and_infinities),
     ("tensor_filters_and_few_infinities", tensor::tensor_filters_and_few_infinities),
@@ -137,7 +135,7 @@ const CUDA_TABLE: [CudaCase; 34] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 17] = [
+const FAULT_TABLE: [FaultCase; 16] = [
     ("progress_counts_once", faults::progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", faults::taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", between_calls::a_warm_chain_asks_for_nothing),
@@ -146,7 +144,6 @@ const FAULT_TABLE: [FaultCase; 17] = [
     ("tensor_cores_are_used_where_they_are", tensor::tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", images::sweeps_of_images_are_done_at_once),
     ("zeros_of_stars_are_left_out", stars::zeros_of_stars_are_left_out),
-    ("sweeps_go_to_tensor_cores_where_they_are", tensor::sweeps_go_to_tensor_cores_where_they_are),
     ("sweeps_of_small_images_are_few_launches", small_images::sweeps_of_small_images_are_few_launches),
     ("deep_tiles_are_few_copies", deep::deep_tiles_are_few_copies),
     ("late_errors_name_the_calls", faults::late_errors_name_the_calls),
@@ -162,12 +159,6 @@ pub fn in_child(what: &str) -> Outcome {
     match what {
         "tensor cores" => {
             let found = tensor::on_tensor_cores(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
-            println!("on tensor cores: {found:?}");
-            cuda::release();
-            Ok(())
-        }
-        "lines" => {
-            let found = tensor::lines_on_tensor_cores(&open_cuda()?, StandIn::find().ok_or("no stand-in")?)?;
             println!("on tensor cores: {found:?}");
             cuda::release();
             Ok(())

@@ -49,24 +49,20 @@ fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdev
     }
 }
 
-/// Whether no kernel of the archive computes it.
-fn is_written(op: Binary) -> bool {
-    op.is_function() || op == Binary::Keep
-}
-
-/// An operation by a kernel that is written for it.
+/// Runs an operation on elements: on arrays at these addresses, the last of which is the result's.
 ///
 /// # Safety
-/// As of [`program::run_once`]; the last address is that of the result.
-unsafe fn written(
+/// As of [`program::run_once`].
+unsafe fn run(
     device: &mut Device,
+    name: &'static str,
     kernel: &Kernel,
     addresses: &[sys::CUdeviceptr],
     watch: &Watch,
 ) -> Result<(), Error> {
     watch.check()?;
     // SAFETY: as the caller says.
-    unsafe { program::run_once(device, "an operation on elements", kernel, addresses) }?;
+    unsafe { program::run_once(device, name, kernel, addresses) }?;
     watch.count(kernel.len());
     Ok(())
 }
@@ -79,15 +75,9 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            if op.is_function() {
-                let kernel = Kernel::of_one(op, T::NAME != f64::NAME, to.len());
-                // SAFETY: both arrays have as many elements.
-                return unsafe { written(device, &kernel, &addresses, watch) };
-            }
-            let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on each element", watch)?;
-            // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
-            unsafe { work.kernels.unary(work.stream().handle(), op, addresses, to.len()) }?;
-            work.end(to.len(), to.len())
+            let kernel = Kernel::of_one(op, T::NAME != f64::NAME, to.len());
+            // SAFETY: both arrays have as many elements.
+            unsafe { run(device, "an operation on each element", &kernel, &addresses, watch) }
         })
     }
 
@@ -108,44 +98,24 @@ impl<T: Element> Arithmetic<T> for Cuda {
         if let [Operand::Scalar(a), Operand::Scalar(b)] = operands {
             return self.fill(op.of(a, b), to, watch);
         }
-        // One that has as many elements as the result goes along everywhere.
-        let plain = operands.iter().all(|operand| match operand {
-            Operand::Array(array) => array.len() == to.len(),
-            Operand::Scalar(_) => true,
-        });
         self.attempt(watch, |device| {
-            let result = address(to, &device.context)?;
-            let mut on = [On::Scalar(T::default()); 2];
-            for (on, operand) in on.iter_mut().zip(&operands) {
-                *on = match operand {
-                    Operand::Array(array) => On::Array(address(array, &device.context)?),
-                    Operand::Scalar(value) => On::Scalar(*value),
-                };
+            let mut addresses = Vec::with_capacity(3);
+            for operand in &operands {
+                if let Operand::Array(array) = operand {
+                    addresses.push(address(array, &device.context)?);
+                }
             }
+            addresses.push(address(to, &device.context)?);
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            if is_written(op) {
-                let numbers = on.map(|on| if let On::Scalar(number) = on { Some(number.to_f64()) } else { None });
-                let kernel = Kernel::of_two(op, numbers, expansion, T::NAME != f64::NAME);
-                let arrays =
-                    on.into_iter().filter_map(|on| if let On::Array(address) = on { Some(address) } else { None });
-                let addresses: Vec<_> = arrays.chain([result]).collect();
-                // SAFETY: the arrays have as many elements as the expansion says.
-                return unsafe { written(device, &kernel, &addresses, watch) };
-            }
-            let work = Operation::<ArithmeticKernels<T>>::begin(device, "an operation on two arrays", watch)?;
-            let stream = work.stream().handle();
-            // SAFETY: the arrays have as many elements as the expansion says, and the call has them until the work has
-            // been waited for.
-            unsafe {
-                if plain {
-                    work.kernels.binary(stream, op, on, result, to.len())
-                } else {
-                    work.kernels.expanded(stream, op, on, expansion, result)
-                }
-            }?;
-            work.end(2 * to.len(), to.len())
+            let numbers = operands.each_ref().map(|operand| match operand {
+                Operand::Array(_) => None,
+                Operand::Scalar(number) => Some(number.to_f64()),
+            });
+            let kernel = Kernel::of_two(op, numbers, expansion, T::NAME != f64::NAME);
+            // SAFETY: the arrays have as many elements as the expansion says.
+            unsafe { run(device, "an operation on two arrays", &kernel, &addresses, watch) }
         })
     }
 
@@ -287,7 +257,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             }
             let kernel = Kernel::of_random(draw, T::NAME != f64::NAME, to.len());
             // SAFETY: the array has as many elements.
-            unsafe { written(device, &kernel, &[address], watch) }
+            unsafe { run(device, "random numbers", &kernel, &[address], watch) }
         })
     }
 
@@ -421,10 +391,9 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<ArithmeticKernels<T>>::begin(device, "a conversion", watch)?;
-            // SAFETY: both arrays have as many elements; whatever else uses them is on this stream, too.
-            unsafe { work.kernels.convert(work.stream().handle(), addresses, to.len()) }?;
-            work.end(to.len(), to.len())
+            let kernel = Kernel::of_conversion(T::NAME != f64::NAME, to.len());
+            // SAFETY: both arrays have as many elements.
+            unsafe { run(device, "a conversion", &kernel, &addresses, watch) }
         })
     }
 }

@@ -10,7 +10,6 @@ mod levels;
 mod lines;
 mod several;
 mod sweeps;
-mod sweeps_tensor;
 mod tensor;
 
 use std::ffi::CStr;
@@ -34,8 +33,8 @@ pub(super) use levels::LevelsKernel;
 pub(super) use lines::{LinesKernel, Operator};
 pub(super) use sweeps::SweepsKernel;
 
-/// The compute capability of the chips that load `images`, `sweeps_tensor`, `tensor` and `volumes`. Others have no such
-/// instructions, or fewer units that do them, or were not measured.
+/// Compute capability of the chips that load `images`, `tensor` and `volumes`. Others lack these instructions, have fewer
+/// units for them, or were not measured.
 pub(super) const CAPABILITY: (i32, i32) = (9, 0);
 
 /// The multiprocessors of the chip on which the times in the kernels' tables were measured.

@@ -403,7 +403,7 @@ pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
     }
     let warps = team.max(LEAST_WARPS);
     let (blocks, threads) = (chunks.div_ceil(warps / team), [WARPS * LANES, 1]);
-    emitter.shape = Shape { flat: true, domain: kernel.domain.clone(), rows: 1, threads, blocks };
+    emitter.shape = Shape { flat: true, domain: kernel.domain.clone(), rows: 1, dim: 0, stride: 1, threads, blocks };
     // The text does not depend on these.
     for (name, value) in [("team", team), ("teams", warps / team), ("turns", turns)] {
         emitter.long(name, value as i64);
@@ -445,9 +445,9 @@ pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
     emitter.code.place(&end);
     let entries: usize = kernel.filters().map(|axes| axes.iter().map(|axis| axis.extent).product::<usize>()).sum();
     let argument = emitter.argument.bytes;
-    let text =
-        emitter.code.module(NAME, argument.len(), threads, BLOCKS[usize::from(entries + kernel.parts.len() > FEW)]);
-    Written { text, argument, blocks, threads: [warps * LANES, 1], scratch, numbers: Vec::new() }
+    let blocks_at_once = BLOCKS[usize::from(entries + kernel.parts.len() > FEW)];
+    let text = emitter.code.module(NAME, argument.len(), threads, blocks_at_once).into();
+    Written { text, argument, blocks, threads: [warps * LANES, 1], scratch, sized: Vec::new() }
 }
 
 /// The results of chunks of all rounds, and the counters: one for each 1,024 results.

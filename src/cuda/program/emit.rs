@@ -8,9 +8,11 @@
 //! Sizes, numbers and entries of filters are the kernel's argument. So the text depends on what is computed alone, and is
 //! what kernels are known by.
 
+use std::sync::Arc;
+
 use super::code::{Kind, Register, literal};
-use super::emitter::{ARGUMENT, Emitter};
-use super::shape::Place;
+use super::emitter::{ARGUMENT, Emitter, Sized};
+use super::shape::{Place, Shape};
 use super::walk::state::Way;
 use crate::stencil::Boundary;
 use crate::stencil::program::{Axis, Chain, Kernel, Step, View};
@@ -22,7 +24,7 @@ pub(super) const NAME: &str = "step";
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     /// The module.
-    pub(super) text: String,
+    pub(super) text: Arc<str>,
     /// The argument; the addresses of the inputs and the outputs are its first entries.
     pub(super) argument: Vec<u8>,
     /// The blocks.
@@ -31,8 +33,20 @@ pub(super) struct Written {
     pub(super) threads: [usize; 2],
     /// The bytes for the results of chunks, whose address follows those of all arrays.
     pub(super) scratch: usize,
-    /// Parts that are numbers, each with its place in the argument.
-    pub(super) numbers: Vec<(usize, usize)>,
+    /// Entries of the argument that other sizes and numbers change, each with its place.
+    pub(super) sized: Vec<(Sized, usize)>,
+}
+
+impl Written {
+    /// The argument for a kernel of the same [form](super::once), and the blocks.
+    pub(super) fn fitted(&self, kernel: &Kernel) -> (Vec<u8>, usize) {
+        let shape = Shape::of(kernel);
+        let mut argument = self.argument.clone();
+        for (what, at) in &self.sized {
+            argument[*at..at + 8].copy_from_slice(&what.value(kernel, &shape).to_le_bytes());
+        }
+        (argument, shape.blocks)
+    }
 }
 
 impl Emitter<'_> {
@@ -42,11 +56,18 @@ impl Emitter<'_> {
         self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{}]", 8 * number)])
     }
 
-    /// The address of an element of an array, seen by the view of this name, and how many bytes beyond it the element lies.
-    fn element(&mut self, array: usize, (name, view): (&str, &View), bytes: i64, place: &Place) -> (Register, i64) {
+    /// The address of an element of an array, seen by the view of a part that loads it or by that of the whole domain, and
+    /// the bytes from there to the element.
+    fn element(
+        &mut self,
+        array: usize,
+        (part, view): (Option<usize>, &View),
+        bytes: i64,
+        place: &Place,
+    ) -> (Register, i64) {
         let base = self.address(array);
-        let steps: Vec<_> = (0..view.steps.len()).map(|d| self.step_of(name, view, d)).collect();
-        let start = (view.start != 0).then(|| self.long(&format!("{name} start"), view.start as i64 * bytes));
+        let steps: Vec<_> = (0..view.steps.len()).map(|d| self.step_of(part, view, d)).collect();
+        let start = (view.start != 0).then(|| self.sized(Sized::Start(part.expect("a load"), bytes)));
         let mut address = match start {
             Some(start) => self.code.of(Kind::Long, "add.s64", &[&base, &start]),
             None => base,
@@ -78,13 +99,12 @@ impl Emitter<'_> {
     }
 
     /// By how much an array advances along a dimension: not at all, by one, or by a number.
-    fn step_of(&mut self, name: &str, view: &View, d: usize) -> Option<Option<Register>> {
-        let is_whole = *view == View { start: 0, steps: self.kernel.steps() };
-        match view.steps[d] {
-            0 => None,
-            _ if d == 0 && is_whole => Some(None),
-            step if is_whole => Some(Some(self.long(&format!("step {d}"), step as i64))),
-            step => Some(Some(self.long(&format!("{name} step {d}"), step as i64))),
+    fn step_of(&mut self, part: Option<usize>, view: &View, d: usize) -> Option<Option<Register>> {
+        match (view.steps[d], part.filter(|_| !self.kernel.is_whole(view))) {
+            (0, _) => None,
+            (_, None) if d == 0 => Some(None),
+            (_, None) => Some(Some(self.sized(Sized::Step(d)))),
+            (_, Some(part)) => Some(Some(self.sized(Sized::StepOf(part, d)))),
         }
     }
 
@@ -97,7 +117,7 @@ impl Emitter<'_> {
             if place.offset(d) != 0 {
                 at = self.code.of(Kind::Long, "add.s64", &[&at, &place.offset(d).to_string()]);
             }
-            sum = Some(match (self.step_of("whole", &view, d).flatten(), sum) {
+            sum = Some(match (self.step_of(None, &view, d).flatten(), sum) {
                 (Some(step), Some(sum)) => self.code.of(Kind::Long, "mad.lo.s64", &[&at, &step, &sum]),
                 _ => at,
             });
@@ -108,7 +128,7 @@ impl Emitter<'_> {
     fn load(&mut self, part: usize, (input, view): (usize, &View), kind: Kind, place: &Place) -> Register {
         let bytes = if kind == Kind::Single { 4 } else { 8 };
         // An array may be seen in several ways: each is a part of its own.
-        let (address, beyond) = self.element(input, (&format!("view {part}"), view), bytes, place);
+        let (address, beyond) = self.element(input, (Some(part), view), bytes, place);
         self.code.of(kind, &format!("ld.global.nc.{}", kind.number()), &[&format!("[{address}+{beyond}]")])
     }
 
@@ -117,7 +137,7 @@ impl Emitter<'_> {
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
         let bytes = if kind == Kind::Single { 4 } else { 8 };
         let view = View { start: 0, steps: self.kernel.steps() };
-        let (address, beyond) = self.element(self.kernel.inputs.len() + output, ("whole", &view), bytes, place);
+        let (address, beyond) = self.element(self.kernel.inputs.len() + output, (None, &view), bytes, place);
         self.code.line(&format!("st.global.{} [{address}+{beyond}], {value}", kind.number()));
     }
 
@@ -140,7 +160,7 @@ impl Emitter<'_> {
         let kind = Kind::of_numbers(kernel.parts[part].single);
         match &kernel.parts[part].step {
             Step::Load(input, view) => self.load(part, (*input, view), kind, place),
-            Step::Number(number) => self.number(&format!("number {part}"), kind, *number),
+            Step::Number(_) => self.sized_number(part),
             Step::Convert(of) => {
                 let of = self.value(*of, place);
                 let name = if kind == Kind::Single { "cvt.rn.f32.f64" } else { "cvt.f64.f32" };
@@ -233,6 +253,15 @@ impl Emitter<'_> {
         value
     }
 
+    /// Loads all that a kernel without filters reads for a place.
+    fn loads(&mut self, place: &Place) {
+        let parts = &self.kernel.parts;
+        let loads = (0..parts.len()).filter(|&part| matches!(parts[part].step, Step::Load(..)));
+        loads.for_each(|part| {
+            self.value(part, place);
+        });
+    }
+
     pub(super) fn stores(&mut self, place: &Place) {
         for (output, &(_, part)) in self.kernel.outputs.iter().enumerate() {
             self.store(output, part, place);
@@ -249,10 +278,13 @@ pub(super) fn write(kernel: &Kernel) -> Written {
     let before = emitter.code.take();
     // Written first, since it says how far it reaches.
     emitter.code.scope();
-    for row in 0..rows {
-        let place = own.row(row as i64);
-        emitter.stores(&place);
+    let (dim, stride) = (emitter.shape.dim, emitter.shape.stride);
+    let places: Vec<Place> = (0..rows).map(|row| own.moved_by(dim, row * stride)).collect();
+    if emitter.shape.flat && rows > 1 {
+        // All of them go out ahead of the first use.
+        places.iter().for_each(|place| emitter.loads(place));
     }
+    places.iter().for_each(|place| emitter.stores(place));
     emitter.code.jump(&end);
     emitter.code.leave();
     let inside = emitter.code.take();
@@ -269,8 +301,7 @@ pub(super) fn write(kernel: &Kernel) -> Written {
     }
     emitter.code.place(&end);
     let blocks = emitter.shape.blocks;
-    let numbers = emitter.numbers_at();
-    let argument = emitter.argument.bytes;
-    let text = emitter.code.module(NAME, argument.len(), threads, 0);
-    Written { text, argument, blocks, threads, scratch: 0, numbers }
+    let (argument, sized) = (emitter.argument.bytes, emitter.sized);
+    let text = emitter.code.module(NAME, argument.len(), threads, 0).into();
+    Written { text, argument, blocks, threads, scratch: 0, sized }
 }

@@ -6,10 +6,52 @@ use super::code::{Argument, Code, Kind, Register};
 use super::shape::Shape;
 use super::walk::state::Walk;
 use crate::stencil::LANES;
-use crate::stencil::program::Kernel;
+use crate::stencil::program::{Kernel, Part, Step};
 
 /// The name of its argument.
 pub(super) const ARGUMENT: &str = "step_param_0";
+
+/// An entry of the argument that depends on the sizes of a kernel, or on its numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sized {
+    /// The elements of the domain.
+    Elements,
+    /// Its extent along a dimension.
+    Extent(usize),
+    /// The blocks along a dimension.
+    Blocks(usize),
+    /// The elements from one to the next along a dimension of the domain.
+    Step(usize),
+    /// The first element that a part loads, in elements of so many bytes.
+    Start(usize, i64),
+    /// The elements from one to the next along a dimension, as a part loads them.
+    StepOf(usize, usize),
+    /// The number that a part is.
+    Number(usize),
+}
+
+impl Sized {
+    /// The entry, for a kernel of this shape.
+    pub(super) fn value(self, kernel: &Kernel, shape: &Shape) -> i64 {
+        let load = |part: usize| match &kernel.parts[part].step {
+            Step::Load(_, view) => view,
+            other => unreachable!("{other:?} is no load"),
+        };
+        match self {
+            Sized::Elements => kernel.len() as i64,
+            Sized::Extent(d) => kernel.domain[d] as i64,
+            Sized::Blocks(d) => shape.blocks_along(d) as i64,
+            Sized::Step(d) => kernel.domain[..d].iter().product::<usize>() as i64,
+            Sized::Start(part, bytes) => load(part).start as i64 * bytes,
+            Sized::StepOf(part, d) => load(part).steps[d] as i64,
+            Sized::Number(part) => match kernel.parts[part] {
+                Part { step: Step::Number(number), single: true } => i64::from((number as f32).to_bits()),
+                Part { step: Step::Number(number), .. } => number.to_bits() as i64,
+                ref other => unreachable!("{other:?} is no number"),
+            },
+        }
+    }
+}
 
 /// A kernel that is being written.
 pub(super) struct Emitter<'k> {
@@ -19,6 +61,7 @@ pub(super) struct Emitter<'k> {
     pub(super) shape: Shape,
     /// Where numbers of the kernel stand in the argument.
     numbers: HashMap<String, usize>,
+    pub(super) sized: Vec<(Sized, usize)>,
     /// How far the filters reach along each dimension, below and above.
     pub(super) reach: Vec<[i64; 2]>,
     /// The walk that it is a kernel of.
@@ -32,9 +75,9 @@ impl<'k> Emitter<'k> {
         for _ in 0..kernel.inputs.len() + kernel.written().count() + usize::from(!kernel.numbers.is_empty()) {
             argument.long(0);
         }
-        let (code, shape) = (Code::new(), Shape::of(&kernel.domain));
+        let (code, shape) = (Code::new(), Shape::of(kernel));
         let reach = vec![[0; 2]; kernel.domain.len()];
-        Emitter { kernel, code, argument, shape, numbers: HashMap::new(), reach, walk: None }
+        Emitter { kernel, code, argument, shape, numbers: HashMap::new(), sized: Vec::new(), reach, walk: None }
     }
 
     /// A whole number of the argument that is not part of the code; `what` is what it is known by.
@@ -56,10 +99,26 @@ impl<'k> Emitter<'k> {
         self.numbers[what]
     }
 
-    /// Parts that are numbers, each with its place in the argument.
-    pub(super) fn numbers_at(&self) -> Vec<(usize, usize)> {
-        let at = |part: usize| self.numbers.get(&format!("number {part}")).map(|&at| (part, at));
-        (0..self.kernel.parts.len()).filter_map(at).collect()
+    /// Loads an entry of the argument that depends on sizes.
+    pub(super) fn sized(&mut self, what: Sized) -> Register {
+        let at = self.sized_at(what);
+        self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
+    }
+
+    /// Loads the number that a part is.
+    pub(super) fn sized_number(&mut self, part: usize) -> Register {
+        let kind = Kind::of_numbers(self.kernel.parts[part].single);
+        let at = self.sized_at(Sized::Number(part));
+        self.code.of(kind, &format!("ld.param.{}", kind.number()), &[&format!("[{ARGUMENT}+{at}]")])
+    }
+
+    fn sized_at(&mut self, what: Sized) -> usize {
+        if let Some(&(_, at)) = self.sized.iter().find(|(known, _)| *known == what) {
+            return at;
+        }
+        let at = self.argument.long(what.value(self.kernel, &self.shape));
+        self.sized.push((what, at));
+        at
     }
 
     /// A number of the argument.

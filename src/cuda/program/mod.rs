@@ -6,6 +6,7 @@ mod code;
 mod emit;
 mod emitter;
 mod functions;
+mod once;
 mod places;
 mod several;
 mod shape;
@@ -15,19 +16,18 @@ mod walked;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use cudarc::driver::sys;
-
 use super::driver::Driver;
 use super::driver::context::Context;
 use super::module::{Function, MOST_ARGUMENTS, Shape, launch_bytes};
 use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
-use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers, Part, Step};
+use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
 use crate::stencil::{Array, Compute, Engine, Error, Noted, Prepared};
 use crate::watch::Watch;
 pub(super) use chain::chain;
 use emit::Written;
+pub(super) use once::run_once;
 pub(super) use several::Steps;
 pub(super) use walked::Walked;
 
@@ -240,44 +240,6 @@ fn written(kernel: &Kernel, ordinal: usize) -> Written {
     }
     known.push((text, written.clone()));
     written
-}
-
-/// Runs a kernel once, on arrays at these addresses: the inputs, then the outputs.
-///
-/// # Errors
-/// What the driver says.
-///
-/// # Safety
-/// There are as many elements at the addresses as the kernel reads and writes, until the queue has been waited for.
-pub(super) unsafe fn run_once(
-    device: &mut Device,
-    name: &'static str,
-    kernel: &Kernel,
-    addresses: &[sys::CUdeviceptr],
-) -> Result<(), Error> {
-    // Each draw is the same kernel, with another number.
-    let mut plain = kernel.clone();
-    for part in &mut plain.parts {
-        if let Step::Number(number) = &mut part.step {
-            *number = 0.0;
-        }
-    }
-    // One that makes no numbers is the same on every device.
-    let mut written = written(&plain, 0);
-    for (part, at) in &written.numbers {
-        let Part { step: Step::Number(number), single } = kernel.parts[*part] else { continue };
-        match single {
-            true => written.argument[*at..at + 4].copy_from_slice(&(number as f32).to_le_bytes()),
-            false => written.argument[*at..at + 8].copy_from_slice(&number.to_le_bytes()),
-        }
-    }
-    for (address, entry) in addresses.iter().zip(written.argument.chunks_exact_mut(8)) {
-        entry.copy_from_slice(&address.to_le_bytes());
-    }
-    let function = device.modules.generated().get(&written.text, emit::NAME)?;
-    let bytes = addresses.len().saturating_mul(8 * kernel.len());
-    // SAFETY: as the caller says.
-    unsafe { put(device, (name, bytes), &function, (written.blocks, written.threads), &written.argument) }
 }
 
 #[cfg(test)]

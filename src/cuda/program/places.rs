@@ -1,7 +1,7 @@
 //! Which elements a thread computes, and where the elements lie that it reads.
 
 use super::code::{Kind, Register};
-use super::emitter::Emitter;
+use super::emitter::{Emitter, Sized};
 use super::shape::Place;
 use crate::stencil::Boundary;
 
@@ -10,8 +10,7 @@ const WARP: i64 = 32;
 
 impl Emitter<'_> {
     pub(super) fn extent(&mut self, d: usize) -> Register {
-        let extent = self.shape.domain[d] as i64;
-        self.long(&format!("extent {d}"), extent)
+        self.sized(Sized::Extent(d))
     }
 
     /// Finds the first element of a thread; one without elements goes to `end`.
@@ -21,12 +20,11 @@ impl Emitter<'_> {
         let rank = self.shape.domain.len();
         let mut indices = Vec::with_capacity(rank);
         if self.shape.flat {
-            let [threads, _] = self.shape.threads;
-            let wide = self.code.of(Kind::Long, "mul.wide.u32", &[&block, &threads.to_string()]);
+            let own = self.shape.threads[0] * self.shape.rows;
+            let wide = self.code.of(Kind::Long, "mul.wide.u32", &[&block, &own.to_string()]);
             let thread = self.code.of(Kind::Long, "cvt.u64.u32", &[&thread]);
             let mut rest = self.code.of(Kind::Long, "add.s64", &[&wide, &thread]);
-            let elements = self.shape.domain.iter().product::<usize>() as i64;
-            let elements = self.long("elements", elements);
+            let elements = self.sized(Sized::Elements);
             self.leave_if("ge", &rest, &elements, end);
             for d in 0..rank {
                 if d + 1 == rank {
@@ -45,14 +43,10 @@ impl Emitter<'_> {
         let within = [thread, self.code.of(Kind::Word, "mul.lo.u32", &[&row, &self.shape.rows.to_string()])];
         let mut rest = block;
         for d in 0..rank {
-            let blocks = match d {
-                0 | 1 => self.shape.domain[d].div_ceil(own[d]),
-                _ => self.shape.domain[d],
-            };
             let number = if d + 1 == rank {
                 rest
             } else {
-                let blocks = self.long(&format!("blocks {d}"), blocks as i64);
+                let blocks = self.sized(Sized::Blocks(d));
                 let blocks = self.code.of(Kind::Word, "cvt.u32.u64", &[&blocks]);
                 let number = self.code.of(Kind::Word, "rem.u32", &[&rest, &blocks]);
                 rest = self.code.of(Kind::Word, "div.u32", &[&rest, &blocks]);
@@ -83,7 +77,7 @@ impl Emitter<'_> {
         let mut outside: Option<Register> = None;
         for d in 0..self.shape.domain.len() {
             let [low, high] = self.reach[d];
-            let high = if d == 1 { high + self.shape.rows as i64 - 1 } else { high };
+            let high = high + self.shape.depth(d);
             let index = *own.index(d);
             let is_along_warps = d == 0 && (!self.shape.flat || self.shape.domain.len() == 1);
             let [first, last] = match is_along_warps {
@@ -124,19 +118,20 @@ impl Emitter<'_> {
             self.code.leave();
             return;
         }
+        let (dim, stride) = (self.shape.dim, self.shape.stride);
         let row = self.code.register(Kind::Long);
-        let first = own.index(1);
+        let first = own.index(dim);
         self.code.line(&format!("mov.b64 {row}, {first}"));
-        let last = self.code.of(Kind::Long, "add.s64", &[first, &self.shape.rows.to_string()]);
-        let extent = self.extent(1);
+        let last = self.code.of(Kind::Long, "add.s64", &[first, &(self.shape.rows * stride).to_string()]);
+        let extent = self.extent(dim);
         let last = self.code.of(Kind::Long, "min.s64", &[&last, &extent]);
         let again = self.code.label();
         self.code.place(&again);
         self.code.scope();
-        place.indices[1] = row;
+        place.indices[dim] = row;
         each(self, &place);
         self.code.leave();
-        self.code.line(&format!("add.s64 {row}, {row}, 1"));
+        self.code.line(&format!("add.s64 {row}, {row}, {stride}"));
         self.code.repeat("setp.lt.s64", [&row, &last], &again);
         self.code.jump(end);
     }
@@ -152,11 +147,11 @@ impl Emitter<'_> {
     ) -> Option<Option<Register>> {
         if let Some(offsets) = &mut place.offsets {
             offsets[dim] += offset;
-            let rows = if dim == 1 { self.shape.rows as i64 - 1 } else { 0 };
+            let depth = self.shape.depth(dim);
             let reach = &mut self.reach[dim];
             reach[0] = reach[0].min(offsets[dim]);
             // What a thread's last row reads is told by its first.
-            reach[1] = reach[1].max(offsets[dim] - rows);
+            reach[1] = reach[1].max(offsets[dim] - depth);
             return None;
         }
         let extent = self.extent(dim);

@@ -181,6 +181,13 @@ impl Kernel {
         Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)], numbers: Vec::new() }
     }
 
+    /// An array of `len` elements, converted to this class from the other one.
+    pub fn of_conversion(single: bool, len: usize) -> Kernel {
+        let load = Part { step: Step::Load(0, View { start: 0, steps: vec![1] }), single: !single };
+        let parts = vec![load, Part { step: Step::Convert(0), single }];
+        Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)], numbers: Vec::new() }
+    }
+
     /// Random numbers of an array of `len` elements.
     pub fn of_random(draw: Draw, single: bool, len: usize) -> Kernel {
         let numbers =
@@ -234,6 +241,11 @@ impl Kernel {
     /// From one element to the next along each dimension of an array that is as large as the domain.
     pub fn steps(&self) -> Vec<isize> {
         steps(&self.domain)
+    }
+
+    /// Returns true for the view of an array that has all elements of the domain, in its order.
+    pub fn is_whole(&self, view: &View) -> bool {
+        view.start == 0 && view.steps == self.steps()
     }
 }
 

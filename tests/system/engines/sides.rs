@@ -11,7 +11,7 @@ use super::checks::{
     samples, sides, single, singles, size_of_module, tame,
 };
 use super::small_images::SMALL_FILTERS;
-use super::tensor::{TENSOR_LINES, TENSOR_SWEEPS, check_tensor_filters};
+use super::tensor::check_tensor_filters;
 use crate::common::ends::{self, AnyEngine};
 use crate::common::{StandIn, selection};
 
@@ -153,14 +153,6 @@ fn sides_of_an_image() -> Vec<Sides<f64>> {
     all
 }
 
-/// What the driver's stand-in is called for in `work`, by names that contain this; `None` without the stand-in.
-fn calls_in(work: impl FnOnce() -> Outcome, name: &str) -> Result<Option<usize>, String> {
-    let stand_in = StandIn::find();
-    stand_in.inspect(StandIn::reset);
-    selection::forced(work)?;
-    Ok(stand_in.map(|it| (0..it.calls()).filter(|&number| it.call(number).contains(name)).count()))
-}
-
 /// Images, and how many sweeps: each of the kernels for several a launch is chosen for one of them at least, on the
 /// stand-in's few multiprocessors.
 const SMALL_IMAGES: [([usize; 3], usize); 9] = include!("small_images.in");
@@ -207,39 +199,6 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
     let share = if looks_for_faults() { 5 } else { 50 };
     if singly * share > checked {
         return Err(format!("{singly} of {checked} were done by single sweeps"));
-    }
-    Ok(())
-}
-
-/// Sweeps along long lines, several a launch on tensor cores: what the ends put beside them, and what goes through
-/// matrices next to that.
-pub fn sides_in_sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
-    let longer = if StandIn::find().is_some() { 1 } else { 33 };
-    for (number, of_line) in pairs().into_iter().enumerate() {
-        for (taps, at_once) in [TENSOR_SWEEPS[number % 4], TENSOR_SWEEPS[(number + 3) % 4]] {
-            // Lines of which the ends are a good part of what is computed, and one that is long.
-            let (length, count) = TENSOR_LINES[if number % 5 == 4 { 0 } else { 4 - number % 2 }];
-            let lines = Lines::new(length * longer, count);
-            let sweeps = at_once + number % 2;
-            let mut input = ordinary(lines.elements(), number as u64);
-            if number % 3 == 0 {
-                let reach = taps / 2 * at_once;
-                for (n, at) in [0, length * longer - 1, reach + 3, length * longer - reach - 4].into_iter().enumerate()
-                {
-                    input[at] = [f64::INFINITY, f64::NAN, -0.0, f64::MAX][(n + number) % 4];
-                }
-            }
-            if !selection::takes(&format!("{number} {taps}"), &[&(number % 5 == 4)]) {
-                continue;
-            }
-            let entries = tame(taps, number as u64 + 1);
-            let check = || check_sweeps(&cuda, &input, lines, &entries, of_line, sweeps);
-            // Of the kernels for lines, those alone ask for more shared memory than every chip has.
-            let asked = calls_in(|| ends::between(ends::ARRAY_TO_ARRAY, check), "FuncSetAttribute")?;
-            if asked == Some(0) {
-                return Err(format!("{taps} taps along {count} times {length}: not on tensor cores"));
-            }
-        }
     }
     Ok(())
 }

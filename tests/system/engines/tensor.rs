@@ -1,12 +1,10 @@
-//! Convolutions and sweeps along lines on tensor cores.
+//! Convolutions on tensor cores.
 
 use stencil_mex::cuda::Cuda;
-use stencil_mex::stencil::{Boundary, Compute, Convolution, Engine, Error, Lines, Sides, Source, Target};
+use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source, Target};
 use stencil_mex::watch::Watch;
 
-use super::checks::{
-    KINDS, Outcome, check_convolution, check_sweeps, filter, ordinary, sides, size_of_module, stencil, tame,
-};
+use super::checks::{KINDS, Outcome, check_convolution, filter, ordinary, sides, size_of_module, tame};
 use crate::common::ends::{self, array_with};
 use crate::common::{self, StandIn, selection};
 
@@ -194,123 +192,6 @@ pub fn tensor_cores_are_used_where_they_are(cuda: Cuda, stand_in: StandIn) -> Ou
         if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
             return Err(format!("{capability}: {:?}: {}", ended.status, ended.output));
         }
-    }
-    Ok(())
-}
-
-/// How many sweeps along lines a launch on tensor cores does, by the number of taps.
-pub const TENSOR_SWEEPS: [(usize, usize); 4] = [(13, 8), (17, 6), (19, 6), (21, 6)];
-
-/// Lengths and numbers of lines that are enough for tensor cores on the four multiprocessors of the stand-in for the
-/// driver: one line, of which the last row is full or not; some that begin at addresses of every kind; one row each.
-pub const TENSOR_LINES: [(usize, usize); 5] = [(850_003, 1), (860_160, 1), (130_001, 7), (26_003, 39), (2003, 512)];
-
-/// Which special values there are among the samples of [`sweeps_on_tensor_cores`].
-#[derive(Debug, Clone, Copy)]
-enum Among {
-    /// Nothing: no output is computed twice.
-    Ordinary,
-    /// Infinities and NaN here and there, and at the ends of lines.
-    Infinities,
-    /// Zeros, and among them samples so small that sums of some sweep are rounded to -0.
-    Underflow,
-    /// Whole numbers, of which many sums cancel to +0.
-    Whole,
-}
-
-/// Sweeps along lines, as many as one launch on tensor cores does or two do, and some more.
-pub fn sweeps_on_tensor_cores(cuda: Cuda) -> Outcome {
-    let longer = if StandIn::find().is_some() { 1 } else { 33 };
-    let kinds = [Among::Ordinary, Among::Infinities, Among::Underflow, Among::Whole];
-    let mut number = 0;
-    for (n, (taps, at_once)) in TENSOR_SWEEPS.into_iter().enumerate() {
-        for (m, among) in kinds.into_iter().enumerate() {
-            let (length, count) = TENSOR_LINES[number % TENSOR_LINES.len()];
-            let lines = Lines::new(length * longer, count);
-            let sweeps = [at_once, at_once + 1, 2 * at_once, 2 * at_once + 3][(number / 3) % 4];
-            let boundary = KINDS[(n + m) % KINDS.len()];
-            number += 1;
-            if !selection::takes(&format!("{taps} {among:?}"), &[&size_of_module(&cuda, taps), &(n + m == 3)]) {
-                continue;
-            }
-            let seed = number as u64;
-            let large = |x: f64| if x.abs() < 1e-9 { 0.5 } else { x };
-            let mut input: Vec<f64> = ordinary(lines.elements(), seed).into_iter().map(large).collect();
-            let mut entries = tame(taps, seed + 1);
-            match among {
-                Among::Ordinary => {}
-                Among::Infinities => {
-                    // Ends of lines, the first points that are no end, and what falls on each place of a step.
-                    let reach = taps / 2 * at_once;
-                    let places = [0, length * longer - 1, reach + 3, length * longer - reach - 4];
-                    let here_and_there = (number..lines.elements()).step_by(20_011);
-                    for (n, at) in places.into_iter().chain(here_and_there).enumerate() {
-                        input[at] = [f64::INFINITY, f64::NAN, f64::NEG_INFINITY, f64::MAX][n % 4];
-                    }
-                }
-                Among::Underflow => {
-                    const SMALL: [f64; 9] =
-                        [1.0, -1e-290, 1e-296, -1e-300, 1e-304, -1e-308, 1e-313, -1e-318, f64::MIN_POSITIVE];
-                    input.fill(0.0);
-                    for (n, at) in (number..lines.elements()).step_by(509).enumerate() {
-                        input[at] = SMALL[n % SMALL.len()];
-                    }
-                    entries = entries.into_iter().map(|x| -0.02 * x.abs() - 1e-4).collect();
-                }
-                Among::Whole => {
-                    input = input.into_iter().map(|x| (3.0 * x).round()).collect();
-                    entries = (0..taps).map(|k| [1.0, -1.0, 0.0][k % 3]).collect();
-                }
-            }
-            let what = |error| format!("{among:?}: {error}");
-            let check = || check_sweeps(&cuda, &input, lines, &entries, boundary, sweeps).map_err(what);
-            selection::forced(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
-        }
-    }
-    Ok(())
-}
-
-/// All of [`TENSOR_SWEEPS`], or those of the fewest taps and of the most.
-fn some_tensor_sweeps() -> Vec<(usize, usize)> {
-    TENSOR_SWEEPS.into_iter().step_by(if selection::is_all() { 1 } else { 3 }).collect()
-}
-
-/// The numbers of taps whose sweeps along lines on the device go to tensor cores: of the kernels for lines, those alone
-/// ask for more shared memory than every chip has.
-pub fn lines_on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<usize>, String> {
-    let show = |error: Error| error.to_string();
-    let mut found = Vec::new();
-    let long = Lines::new(TENSOR_LINES[0].0, 1);
-    let asked = some_tensor_sweeps().into_iter().map(|(taps, sweeps)| (taps, sweeps, long));
-    // Too few sweeps, too few taps, too short a line, lines that are no neighbours.
-    let others = [
-        (21, 5, long),
-        (11, 8, long),
-        (21, 6, Lines::new(20_000, 1)),
-        (21, 6, Lines::strided(2, TENSOR_LINES[0].0, 1)),
-    ];
-    for (taps, sweeps, lines) in asked.chain(others) {
-        let stencil = stencil(lines, &tame(taps, 1))?.with_sweeps(sweeps);
-        let from = array_with(cuda, &ordinary(lines.elements(), 2)).map_err(show)?;
-        let mut to = Compute::<f64>::array(cuda, lines.elements()).map_err(show)?;
-        stand_in.reset();
-        cuda.stencil(&stencil, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
-        if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {
-            found.push(taps);
-        }
-    }
-    Ok(found)
-}
-
-/// Long lines are swept on tensor cores for many taps, on chips that have them.
-pub fn sweeps_go_to_tensor_cores_where_they_are(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    let found = lines_on_tensor_cores(&cuda, stand_in)?;
-    if !some_tensor_sweeps().into_iter().map(|(taps, _)| taps).eq(found.iter().copied()) {
-        return Err(format!("on tensor cores: {found:?}"));
-    }
-    let ended = common::child("lines", &[("CUDA_STAND_IN_CAPABILITY", "8.9")])?;
-    if !ended.status.success() || !ended.output.contains("on tensor cores: []") {
-        return Err(format!("{:?}: {}", ended.status, ended.output));
     }
     Ok(())
 }

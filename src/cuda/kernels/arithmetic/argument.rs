@@ -1,12 +1,10 @@
 //! The operands of the kernels for arithmetic, and what they call the operations.
 
-use std::fmt::Debug;
-
 use cudarc::driver::sys;
 
 use super::super::super::Element;
-use crate::cuda::arguments::{BinaryOp, ReductionOp, UnaryOp};
-use crate::stencil::{Binary, Error, Reduction, Unary};
+use crate::cuda::arguments::ReductionOp;
+use crate::stencil::Reduction;
 
 /// An operand on the device.
 #[derive(Debug, Clone, Copy)]
@@ -23,60 +21,6 @@ impl<T: Element> On<T> {
             On::Scalar(value) => (0, value.to_f64()),
         }
     }
-}
-
-/// Why an operation has no number.
-fn no_kernel(op: impl Debug) -> Error {
-    Error::Internal(format!("{op:?} has no kernel of its own: it goes through a program."))
-}
-
-/// The number of an operation, and its exponent.
-///
-/// # Errors
-/// `Internal`, where no kernel of the archive computes it.
-pub(super) fn unary(op: Unary) -> Result<(u32, i32), Error> {
-    Ok(match op {
-        Unary::Negate => (UnaryOp::NEGATE, 0),
-        Unary::Abs => (UnaryOp::ABS, 0),
-        Unary::Sqrt => (UnaryOp::SQRT, 0),
-        Unary::Not => (UnaryOp::NOT, 0),
-        Unary::IsNan => (UnaryOp::IS_NAN, 0),
-        Unary::Floor => (UnaryOp::FLOOR, 0),
-        Unary::Ceil => (UnaryOp::CEIL, 0),
-        Unary::Round => (UnaryOp::ROUND, 0),
-        Unary::Fix => (UnaryOp::FIX, 0),
-        Unary::Sign => (UnaryOp::SIGN, 0),
-        Unary::Saturate { .. } => (UnaryOp::SATURATE, 0),
-        Unary::Power(exponent) => (UnaryOp::POWER, exponent),
-        other => return Err(no_kernel(other)),
-    })
-}
-
-/// The number of an operation.
-///
-/// # Errors
-/// `Internal`, where no kernel of the archive computes it.
-pub(super) fn binary(op: Binary) -> Result<u32, Error> {
-    Ok(match op {
-        Binary::Add => BinaryOp::ADD,
-        Binary::Subtract => BinaryOp::SUBTRACT,
-        Binary::Multiply => BinaryOp::MULTIPLY,
-        Binary::Divide => BinaryOp::DIVIDE,
-        Binary::Min => BinaryOp::MIN,
-        Binary::Max => BinaryOp::MAX,
-        Binary::Equal => BinaryOp::EQUAL,
-        Binary::NotEqual => BinaryOp::NOT_EQUAL,
-        Binary::Less => BinaryOp::LESS,
-        Binary::LessEqual => BinaryOp::LESS_EQUAL,
-        Binary::Greater => BinaryOp::GREATER,
-        Binary::GreaterEqual => BinaryOp::GREATER_EQUAL,
-        Binary::And => BinaryOp::AND,
-        Binary::Or => BinaryOp::OR,
-        Binary::Xor => BinaryOp::XOR,
-        Binary::Mod => BinaryOp::MOD,
-        Binary::Rem => BinaryOp::REM,
-        other => return Err(no_kernel(other)),
-    })
 }
 
 pub(super) fn reduction(op: Reduction) -> u32 {

@@ -12,16 +12,13 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use bytemuck::{NoUninit, Zeroable};
+use bytemuck::NoUninit;
 use cudarc::driver::sys;
 
 use super::super::Element;
 use super::super::module::{Module, Modules, Shape, Turns, launch};
-use crate::cuda::arguments::{
-    AdvanceArgument, BinaryArgument, ExpandArgument, FillArgument, ListArgument, SectionArgument, UnaryArgument, Walk,
-};
-use crate::stencil::{Binary, Error, Expansion, Section, Unary};
-use argument::{binary, unary};
+use crate::cuda::arguments::{AdvanceArgument, FillArgument, ListArgument, SectionArgument, Walk};
+use crate::stencil::{Error, Section};
 
 pub(in super::super) use argument::On;
 pub(in super::super) use reduce::scratch_of;
@@ -36,9 +33,8 @@ const IMAGES: [&str; 2] = ["arithmetic_float", "arithmetic_double"];
 pub(in super::super) struct ArithmeticKernels<T> {
     module: Arc<Module>,
     threads: usize,
-    /// The elements of a block: of arrays side by side, of those to be converted, of any others.
+    /// The elements of a block: of arrays side by side, and of any others.
     block: usize,
-    converted: usize,
     anywhere: usize,
     /// How many short lines a lane takes a part of.
     short_lines: usize,
@@ -64,7 +60,6 @@ impl<T: Element> Family for ArithmeticKernels<T> {
         Ok(ArithmeticKernels {
             threads,
             block: threads * module.constant(c"arithmetic_own")?,
-            converted: threads * module.constant(c"arithmetic_own_converted")?,
             anywhere: threads * module.constant(c"arithmetic_run")?,
             short_lines: module.constant(c"arithmetic_short_lines")?,
             short_column: module.constant(c"arithmetic_short_column")?,
@@ -96,49 +91,11 @@ impl<T: Element> ArithmeticKernels<T> {
         unsafe { launch(&function, stream, shape, argument) }
     }
 
-    /// `to[i] = op from[i]`, for `count` of them, at least one, as in all the methods below.
+    /// Makes every element `value`: `count` of them, at least one, as in all the methods below.
     ///
     /// # Safety
     /// The stream is open, and of the context that the modules are of. Until it has been waited for, there are as many
     /// elements at the addresses, each one that the driver gave, and nobody else touches them.
-    pub(in super::super) unsafe fn unary(
-        &self,
-        stream: sys::CUstream,
-        op: Unary,
-        [from, to]: [sys::CUdeviceptr; 2],
-        count: usize,
-    ) -> Result<(), Error> {
-        let bounds = match op {
-            Unary::Saturate { low, high } => [low, high].map(|bound| T::from_f64(bound as f64).to_f64()),
-            _ => [0.0; 2],
-        };
-        let (op, exponent) = unary(op)?;
-        let backwards = self.backwards();
-        let argument = UnaryArgument { from, to, count: count as u64, op, exponent, backwards, unused: 0, bounds };
-        // SAFETY: as the caller says.
-        unsafe { self.launch(stream, c"arithmetic_unary", count.div_ceil(self.block), &argument) }
-    }
-
-    /// Converts from the other class.
-    ///
-    /// # Safety
-    /// As [`ArithmeticKernels::unary`]; the elements at the first address are of the other class.
-    pub(in super::super) unsafe fn convert(
-        &self,
-        stream: sys::CUstream,
-        [from, to]: [sys::CUdeviceptr; 2],
-        count: usize,
-    ) -> Result<(), Error> {
-        let argument =
-            UnaryArgument { from, to, count: count as u64, backwards: self.backwards(), ..UnaryArgument::zeroed() };
-        // SAFETY: as the caller says.
-        unsafe { self.launch(stream, c"arithmetic_convert", count.div_ceil(self.converted), &argument) }
-    }
-
-    /// Every element is `value`.
-    ///
-    /// # Safety
-    /// As [`ArithmeticKernels::unary`].
     pub(in super::super) unsafe fn fill(
         &self,
         stream: sys::CUstream,
@@ -151,35 +108,10 @@ impl<T: Element> ArithmeticKernels<T> {
         unsafe { self.launch(stream, c"arithmetic_fill", count.div_ceil(self.block), &argument) }
     }
 
-    /// Two operands that go together everywhere.
-    ///
-    /// # Safety
-    /// As [`ArithmeticKernels::unary`].
-    pub(in super::super) unsafe fn binary(
-        &self,
-        stream: sys::CUstream,
-        op: Binary,
-        operands: [On<T>; 2],
-        to: sys::CUdeviceptr,
-        count: usize,
-    ) -> Result<(), Error> {
-        let parts = operands.map(On::parts);
-        let argument = BinaryArgument {
-            from: parts.map(|(address, _)| address),
-            to,
-            count: count as u64,
-            scalar: parts.map(|(_, value)| value),
-            op: binary(op)?,
-            backwards: self.backwards(),
-        };
-        // SAFETY: as the caller says.
-        unsafe { self.launch(stream, c"arithmetic_binary", count.div_ceil(self.block), &argument) }
-    }
-
     /// A step of two time levels, in the place of the older one.
     ///
     /// # Safety
-    /// As [`ArithmeticKernels::unary`].
+    /// As [`ArithmeticKernels::fill`].
     pub(in super::super) unsafe fn advance(
         &self,
         stream: sys::CUstream,
@@ -204,45 +136,9 @@ impl<T: Element> ArithmeticKernels<T> {
         unsafe { self.launch(stream, c"arithmetic_advance", count.div_ceil(self.block), &argument) }
     }
 
-    /// Two operands, expanded.
-    ///
-    /// # Safety
-    /// As [`ArithmeticKernels::unary`]; there are as many elements as the expansion says.
-    pub(in super::super) unsafe fn expanded(
-        &self,
-        stream: sys::CUstream,
-        op: Binary,
-        operands: [On<T>; 2],
-        expansion: &Expansion,
-        to: sys::CUdeviceptr,
-    ) -> Result<(), Error> {
-        let parts = operands.map(On::parts);
-        // No array is as long as that a step could not be signed.
-        let steps = expansion.steps().map(|steps| steps.map(|step| step as isize));
-        let walk = Walk::new(expansion.size(), steps, self.threads);
-        let argument = ExpandArgument {
-            from: parts.map(|(address, _)| address),
-            to,
-            scalar: parts.map(|(_, value)| value),
-            walk,
-            op: binary(op)?,
-            unused: 0,
-        };
-        let (kernel, blocks) = walk.way([c"arithmetic_expanded_flat", c"arithmetic_expanded_rows"], self.anywhere);
-        // SAFETY: as the caller says.
-        unsafe { self.launch(stream, kernel, blocks, &argument) }
-    }
-
     /// The places of a section.
     pub(in super::super) fn places(&self, section: &Section) -> Places {
-        // Beside them goes an array whose elements are neighbours.
-        let mut apart = 1;
-        let beside = section.size.map(|extent| {
-            let step = apart;
-            apart *= extent as isize;
-            step
-        });
-        Places { start: section.start, walk: Walk::new(section.size, [section.steps, beside], self.threads) }
+        Places { start: section.start, walk: Walk::new(section.size, section.steps, self.threads) }
     }
 
     /// One of two kernels, by the way that goes through the places.
@@ -265,7 +161,7 @@ impl<T: Element> ArithmeticKernels<T> {
     /// `to[i] = from[places[i]]`.
     ///
     /// # Safety
-    /// As [`ArithmeticKernels::unary`]; all places are in the first array.
+    /// As [`ArithmeticKernels::fill`]; all places are in the first array.
     pub(in super::super) unsafe fn pick(
         &self,
         stream: sys::CUstream,
@@ -279,7 +175,7 @@ impl<T: Element> ArithmeticKernels<T> {
     /// `to[places[i]] = from[i]`.
     ///
     /// # Safety
-    /// As [`ArithmeticKernels::unary`]; all places are in the second array.
+    /// As [`ArithmeticKernels::fill`]; all places are in the second array.
     pub(in super::super) unsafe fn put(
         &self,
         stream: sys::CUstream,
@@ -293,7 +189,7 @@ impl<T: Element> ArithmeticKernels<T> {
     /// `to[i] = from[list[i]]`.
     ///
     /// # Safety
-    /// As [`ArithmeticKernels::unary`]; all places are in the first array.
+    /// As [`ArithmeticKernels::fill`]; all places are in the first array.
     pub(in super::super) unsafe fn pick_list(
         &self,
         stream: sys::CUstream,
@@ -309,7 +205,7 @@ impl<T: Element> ArithmeticKernels<T> {
     /// `to[list[i]] = from[others[i]]`, or `from[i]` without `others`. No place comes twice.
     ///
     /// # Safety
-    /// As [`ArithmeticKernels::unary`]; all places are in the second array, and the others in the first one.
+    /// As [`ArithmeticKernels::fill`]; all places are in the second array, and the others in the first one.
     pub(in super::super) unsafe fn put_list(
         &self,
         stream: sys::CUstream,
@@ -334,13 +230,8 @@ mod tests {
     fn the_kernels_take_these_arguments() {
         for image in IMAGES {
             for (kernel, bytes) in [
-                ("unary", size_of::<UnaryArgument>()),
-                ("convert", size_of::<UnaryArgument>()),
                 ("fill", size_of::<FillArgument>()),
-                ("binary", size_of::<BinaryArgument>()),
                 ("advance", size_of::<AdvanceArgument>()),
-                ("expanded_flat", size_of::<ExpandArgument>()),
-                ("expanded_rows", size_of::<ExpandArgument>()),
                 ("pick_flat", size_of::<SectionArgument>()),
                 ("pick_rows", size_of::<SectionArgument>()),
                 ("put_flat", size_of::<SectionArgument>()),

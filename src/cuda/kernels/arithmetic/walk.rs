@@ -1,4 +1,4 @@
-//! How the kernels for arithmetic go through a box of elements, in arrays that advance by other steps than it.
+//! A box of places, as the kernels for arithmetic go through it in an array that advances by other steps.
 
 use std::ffi::CStr;
 
@@ -12,22 +12,20 @@ use crate::stencil::RANK;
 const LONG: usize = 1024;
 
 impl Walk {
-    /// Through a box of this size, by these steps in two arrays; a thread's elements are `threads` places apart.
-    /// Dimensions of one element are left out, and those that go on as the one before them would are merged.
-    pub(super) fn new(size: [usize; RANK], steps: [[isize; RANK]; 2], threads: usize) -> Walk {
+    /// Through a box of this size, by these steps in the array; a thread's elements are `threads` places apart. Dimensions
+    /// of one element are left out, and those that go on as the one before them would are merged.
+    pub(super) fn new(size: [usize; RANK], steps: [isize; RANK], threads: usize) -> Walk {
         let mut walk = Walk { rank: 1, size: [1; RANK], ..Walk::zeroed() };
         walk.count = size.iter().product::<usize>() as u64;
         let mut last = None;
         for d in (0..RANK).filter(|&d| size[d] != 1) {
-            let (extent, by) = (size[d] as u64, steps.map(|of| of[d] as i64));
+            let (extent, by) = (size[d] as u64, steps[d] as i64);
             match last {
-                Some(before) if (0..2).all(|a| by[a] == walk.size[before] as i64 * walk.steps[a][before]) => {
-                    walk.size[before] *= extent;
-                }
+                Some(before) if by == walk.size[before] as i64 * walk.steps[before] => walk.size[before] *= extent,
                 _ => {
                     let next = last.map_or(0, |before| before + 1);
                     walk.size[next] = extent;
-                    (0..2).for_each(|a| walk.steps[a][next] = by[a]);
+                    walk.steps[next] = by;
                     last = Some(next);
                 }
             }
@@ -41,11 +39,9 @@ impl Walk {
             walk.stride[d] = left.checked_rem(extent).unwrap_or(0);
             left = left.checked_div(extent).unwrap_or(0);
         }
-        for a in 0..2 {
-            walk.advance[a] = (0..rank).map(|d| walk.stride[d] as i64 * walk.steps[a][d]).sum();
-            for d in 1..rank {
-                walk.wraps[a][d - 1] = walk.steps[a][d] - walk.size[d - 1] as i64 * walk.steps[a][d - 1];
-            }
+        walk.advance = (0..rank).map(|d| walk.stride[d] as i64 * walk.steps[d]).sum();
+        for d in 1..rank {
+            walk.wraps[d - 1] = walk.steps[d] - walk.size[d - 1] as i64 * walk.steps[d - 1];
         }
         walk
     }
@@ -75,7 +71,7 @@ pub(in super::super::super) struct Places {
 impl Places {
     /// Where the only run of neighbours begins that the section is, if it is one.
     pub(in super::super::super) fn run(&self) -> Option<usize> {
-        let one = self.walk.rank == 1 && (self.walk.size[0] == 1 || self.walk.steps[0][0] == 1);
+        let one = self.walk.rank == 1 && (self.walk.size[0] == 1 || self.walk.steps[0] == 1);
         one.then_some(self.start)
     }
 }
@@ -86,33 +82,31 @@ mod tests {
 
     #[test]
     fn a_walk_leaves_out_what_is_no_dimension() {
-        let plain = Walk::new([4, 1, 5, 1, 3], [[1, 9, 4, 9, 20], [2, 7, 8, 7, 40]], 256);
+        let plain = Walk::new([4, 1, 5, 1, 3], [2, 7, 8, 7, 40], 256);
         assert_eq!((plain.rank, plain.size, plain.count), (1, [60, 1, 1, 1, 1], 60));
-        assert_eq!((plain.stride, plain.advance), ([256, 0, 0, 0, 0], [256, 512]));
-        let one = Walk::new([1; RANK], [[0; RANK]; 2], 256);
+        assert_eq!((plain.stride, plain.advance), ([256, 0, 0, 0, 0], 512));
+        let one = Walk::new([1; RANK], [0; RANK], 256);
         assert_eq!((one.rank, one.size, one.count), (1, [1; RANK], 1));
-        let row = Walk::new([3, 200, 1, 7, 1], [[1, 3, 0, 600, 0], [0, 1, 0, 200, 0]], 256);
-        // Along the first both steps must go on: the first array alone is all neighbours.
+        let row = Walk::new([3, 200, 1, 7, 1], [0, 1, 0, 200, 0], 256);
         assert_eq!((row.rank, row.size), (2, [3, 1400, 1, 1, 1]));
-        assert_eq!(row.stride, [1, 85, 0, 0, 0]);
-        assert_eq!((row.advance, row.wraps[0][0], row.wraps[1][0]), ([256, 85], 0, 1));
+        assert_eq!((row.stride, row.advance, row.wraps[0]), ([1, 85, 0, 0, 0], 85, 1));
     }
 
-    /// What the kernels do with it, against the sum of products that it stands for.
+    /// The steps of the kernels, against the sum of products that they stand for.
     #[test]
     fn a_walk_comes_by_every_place() {
         for (size, steps) in [
-            ([3, 2, 5, 2, 7], [[-2, 11, 100, -7, 1000], [1, 3, 6, 30, 60]]),
-            ([300, 2, 3, 1, 1], [[2, 1, -900, 0, 0], [1, 300, 600, 0, 0]]),
-            ([1, 1, 1, 9, 40], [[5, 5, 5, 2, -1], [0, 0, 0, 1, 9]]),
+            ([3, 2, 5, 2, 7], [-2, 11, 100, -7, 1000]),
+            ([300, 2, 3, 1, 1], [2, 1, -900, 0, 0]),
+            ([1, 1, 1, 9, 40], [5, 5, 5, 2, -1]),
         ] {
             let walk = Walk::new(size, steps, 256);
-            let offset = |a: usize, mut at: usize| -> i64 {
+            let offset = |mut at: usize| -> i64 {
                 (0..RANK)
                     .map(|d| {
                         let index = at % size[d];
                         at /= size[d];
-                        index as i64 * steps[a][d] as i64
+                        index as i64 * steps[d] as i64
                     })
                     .sum()
             };
@@ -127,17 +121,17 @@ mod tests {
                         index
                     })
                     .collect();
-                let mut at = [0, 1].map(|a| (0..rank).map(|d| index[d] as i64 * walk.steps[a][d]).sum::<i64>());
+                let mut at = (0..rank).map(|d| index[d] as i64 * walk.steps[d]).sum::<i64>();
                 for place in (first..walk.count as usize).step_by(256) {
-                    assert_eq!(at, [offset(0, place), offset(1, place)], "{size:?} {place}");
-                    (0..2).for_each(|a| at[a] += walk.advance[a]);
+                    assert_eq!(at, offset(place), "{size:?} {place}");
+                    at += walk.advance;
                     let mut over = false;
                     for (d, index) in index.iter_mut().enumerate().take(rank - 1) {
                         *index += walk.stride[d] + u64::from(over);
                         over = *index >= walk.size[d];
                         if over {
                             *index -= walk.size[d];
-                            (0..2).for_each(|a| at[a] += walk.wraps[a][d]);
+                            at += walk.wraps[d];
                         }
                     }
                 }

@@ -7,7 +7,6 @@ use std::ops::Range;
 use cudarc::driver::sys;
 
 use super::lines::{Operator, OperatorKind};
-use super::sweeps_tensor::{self, TensorSweeps};
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::cuda::Element;
 use crate::cuda::arguments::{EndsArgument, SweepsArgument};
@@ -30,20 +29,12 @@ pub(in super::super::super) struct SweepsKernel<T> {
     ends: Ends<T>,
     /// By kind.
     loaded: [LoadOnce; 5],
-    /// For tensor cores.
-    on_tensor_cores: LoadOnce,
 }
 
 impl<T: Element> SweepsKernel<T> {
     /// For lines of any kind.
     pub(in super::super::super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
-        SweepsKernel {
-            operator: *operator,
-            lines,
-            ends,
-            loaded: Default::default(),
-            on_tensor_cores: LoadOnce::default(),
-        }
+        SweepsKernel { operator: *operator, lines, ends, loaded: Default::default() }
     }
 }
 
@@ -90,16 +81,9 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
         let coefficients = (symbol, self.operator.coefficients());
         let Loaded { function, module, .. } =
             self.loaded[kind as usize].get(modules, area.queued, name, coefficients, c"sweeps")?;
-        let tensor = match self.operator.kind {
-            OperatorKind::Stencil { is_float: false } => {
-                sweeps_tensor::plan(&self.on_tensor_cores, modules, area, lines, &self.operator)?
-            }
-            _ => None,
-        };
         Ok(Box::new(SweepsPlan {
             function,
-            pace: tensor.as_ref().map_or_else(|| module.pace(area.shared), |tensor| tensor.pace),
-            tensor,
+            pace: module.pace(area.shared),
             tile: kind.tile(2 * self.operator.radius + 1, is_float),
             kind,
             side_by_side,
@@ -114,8 +98,6 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
 struct SweepsPlan<'a, T> {
     function: &'a Function,
     pace: &'a SharedPace,
-    /// What goes through tensor cores, as many sweeps at a time; the rest does not.
-    tensor: Option<TensorSweeps<'a>>,
     kind: LineKernel,
     /// `None` for short lines.
     tile: Option<Tile>,
@@ -150,14 +132,7 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
     }
 
     fn fused(&self, sweeps: usize) -> Result<usize, Error> {
-        match &self.tensor {
-            Some(tensor) if sweeps >= tensor.sweeps => Ok(tensor.sweeps),
-            _ => Ok(self.layout(sweeps)?.sweeps),
-        }
-    }
-
-    fn batch_granularity(&self) -> usize {
-        self.tensor.as_ref().map_or(1, |tensor| tensor.sweeps)
+        Ok(self.layout(sweeps)?.sweeps)
     }
 
     fn first_output(&self) -> usize {
@@ -165,10 +140,6 @@ impl<T: Element> Plan<T> for SweepsPlan<'_, T> {
     }
 
     fn sweep(&self, stream: sys::CUstream, sweeps: usize, [input, output]: [sys::CUdeviceptr; 2]) -> Result<(), Error> {
-        if let Some(tensor) = self.tensor.as_ref().filter(|tensor| tensor.sweeps == sweeps) {
-            // SAFETY: the caller has as many elements as the lines have at both addresses.
-            return unsafe { tensor.launch(stream, [input, output]) };
-        }
         let layout = self.layout(sweeps)?;
         let shape = Shape::row(layout.blocks, self.tile.map_or(SHORT_THREADS, |tile| tile.threads))?;
         let [inner, length, outer] =
