@@ -218,8 +218,8 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::World;
     use super::*;
+    use crate::ranks::fake::World;
 
     /// Result of each rank for these arguments.
     fn agreed(passed: &[Passed]) -> Vec<Result<Plan, Error>> {

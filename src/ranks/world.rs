@@ -189,12 +189,12 @@ impl World {
 
     fn leave(&self) {
         /// Maximum time until a thread in a call releases the lock.
-        const LONG: Duration = Duration::from_secs(10);
+        const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
         if self.here().is_err() {
             return;
         }
         let since = Instant::now();
-        while since.elapsed() < LONG {
+        while since.elapsed() < LEAVE_TIMEOUT {
             match self.traffic.try_lock() {
                 Ok(mut traffic) => return traffic.leave(),
                 Err(TryLockError::Poisoned(traffic)) => return traffic.into_inner().leave(),

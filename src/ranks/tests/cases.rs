@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::super::distribution::{Costs, Rounds, Way};
-use super::super::fake::World;
-use super::super::{Along, Others, Passed, Plan, Whole, run};
 use super::counting::Counting;
 use crate::cpu::Cpu;
+use crate::ranks::distribution::{Costs, Rounds, Way};
+use crate::ranks::fake::World;
+use crate::ranks::{Along, Others, Passed, Plan, Whole, run};
 use crate::stencil::{
     Arithmetic, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines,
     Real, Reference, Sides, Source, Stencil, Taps, Target,

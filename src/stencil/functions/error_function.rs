@@ -1,7 +1,7 @@
 //! `erf` and `erfc`. Errors: up to 1.1 and 1.25 ulp.
 //!
-//! `erfc a = e^(-a^2) H (t) / (a + 4)`, where H is a polynomial in `t = (a - 4) / (a + 4)`, as in Shepherd and Laframboise
-//! (1981). `erf a` is 1 less that, but up to 1/2 a polynomial of its own.
+//! `erfc a = e^(-a^2) H (t) / (a + 4)`, where H is a polynomial in `t = (a - 4) / (a + 4)`, as in Shepherd and
+//! Laframboise (1981). `erf a` is 1 minus that, but up to 1/2 a polynomial of its own.
 
 use super::exponential::power_of_sum;
 use super::machine::Machine;
