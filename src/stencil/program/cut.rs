@@ -195,7 +195,7 @@ impl Cutter<'_> {
             Operation::Pick(places, _) if !matches!(**places, Places::Section(_)) => {}
             Operation::Filter(filter, of) => {
                 let reach = Reach::new(filter);
-                // Of a single element it would be a recomputed number, over no array.
+                // A derivative or filter of a single element would be a recomputed number, over no array.
                 let is_derivative = matches!(reach.chain, Chain::Differences(_));
                 let is_small = reach.entries().len() <= self.limits.entries && !(is_derivative && self.limits.alone);
                 if node.len > 1 && filter.sweeps() == 1 && is_small {
