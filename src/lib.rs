@@ -12,7 +12,6 @@
 
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
 
-mod beside;
 pub mod cpu;
 pub mod cuda;
 pub mod gateway;
@@ -23,6 +22,7 @@ mod pieces;
 mod process;
 pub mod ranks;
 pub mod scheme;
+mod sibling_library;
 pub mod stencil;
 pub mod steps;
 pub mod watch;

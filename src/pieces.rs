@@ -17,8 +17,8 @@ use crate::watch::Watch;
 use crate::workers::Workers;
 
 /// Minimum ratio of the sizes of a piece and the filter, up to the size below.
-const EDGES: usize = 256;
-const MOST: usize = 1 << 23;
+const MIN_PIECE_TO_FILTER: usize = 256;
+const MAX_PIECE: usize = 1 << 23;
 
 /// Number of elements that a thread copies between checks of the watch.
 const STEP: usize = 1 << 15;
@@ -97,7 +97,7 @@ fn piece_of(window: &Window, size: [usize; 3], buffer: usize) -> [usize; 3] {
     let mut piece = size;
     // Many times the filter: in a small piece even a narrow edge is a large part.
     let entries: usize = window.others().iter().map(|others| others + 1).product();
-    let buffer = buffer.max((EDGES * entries).min(MOST));
+    let buffer = buffer.max((MIN_PIECE_TO_FILTER * entries).min(MAX_PIECE));
     let large = |piece| {
         samples_under(window, piece).iter().try_fold(1_usize, |a, b| a.checked_mul(*b)).is_none_or(|n| n > buffer)
     };
@@ -183,9 +183,9 @@ mod tests {
             ([5, 7, 1], [15, 15, 1]),
         ] {
             let window = Window::new(Shape::Same, size, filter);
-            let piece = piece_of(&window, size, MOST);
+            let piece = piece_of(&window, size, MAX_PIECE);
             let under = elements(samples_under(&window, piece));
-            assert!(under <= MOST && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
+            assert!(under <= MAX_PIECE && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
             let ideal = [0, 1, 2].map(|d| size[d].min(piece[d]) * (size[d] + filter[d] - 1) / size[d]);
             assert!(under < 3 * elements(ideal), "{size:?}: {piece:?}");
         }

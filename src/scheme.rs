@@ -122,7 +122,7 @@ impl<T> Ready<'_, T> {
 }
 
 /// Minimum number of sweeps to run as kernels: for fewer, planning a program takes longer than it saves.
-const MANY: usize = 8;
+const MIN_SWEEPS_IN_KERNELS: usize = 8;
 
 impl<T: Number> Scheme<'_, T>
 where
@@ -154,7 +154,7 @@ where
         let adds = weighted || data.source.is_some();
         // Several filters are one walk.
         let is_joined = self.filters.len() > 1;
-        let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
+        let is_long = self.states.saturating_mul(self.every) >= MIN_SWEEPS_IN_KERNELS && self.every > 1;
         if let Some((joint, older)) = joint {
             self.at_once(&stage, &**joint, older, data, watch)
         } else if (adds || is_joined) && is_long && stage.cpu.is_none() && data.weight.is_none() && engine.has_chains()

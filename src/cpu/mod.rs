@@ -49,7 +49,8 @@ impl Default for Cpu {
 /// Minimum number of contiguous neighbours for a tile's columns.
 const MIN_TILE_COLUMNS: usize = 64;
 
-/// Minimum length of lines that are not mostly ends; for contiguous lines, each of them a loop by itself, the second.
+/// Minimum lengths of lines that are not mostly ends: of neighbouring lines, and of contiguous ones, each of which is a
+/// loop by itself.
 const MIN_LINE: usize = 8;
 const MIN_CONTIGUOUS_LINE: usize = 20;
 

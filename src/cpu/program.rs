@@ -346,7 +346,7 @@ impl Prepared for Ready {
                     }
                     for (output, place) in &self.results {
                         // SAFETY: as above.
-                        unsafe { give(&frame, &outputs[*output], place, &block, &buffers) };
+                        unsafe { store(&frame, &outputs[*output], place, &block, &buffers) };
                     }
                 }
             }
@@ -360,7 +360,7 @@ impl Prepared for Ready {
 ///
 /// # Safety
 /// No other task may access these elements of the output.
-unsafe fn give(frame: &Frame, output: &Output, place: &Place, block: &Block, buffers: &Buffers) {
+unsafe fn store(frame: &Frame, output: &Output, place: &Place, block: &Block, buffers: &Buffers) {
     let range = block.start..block.start + block.len;
     match output {
         // SAFETY: as the caller says.

@@ -84,10 +84,10 @@ pub fn zeros<T: Zeroable>(len: usize, what: &'static str) -> Result<Vec<T>, OutO
         return Ok(Vec::new());
     }
     // SAFETY: the size is not zero.
-    let ask = || unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
-    let mut start = ask();
-    if start.is_null() && give_back_spare() {
-        start = ask();
+    let allocate = || unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
+    let mut start = allocate();
+    if start.is_null() && release_cached() {
+        start = allocate();
     }
     if start.is_null() {
         return Err(failed());
@@ -123,24 +123,24 @@ pub(crate) fn prefer_large_pages<T>(fresh: &mut [T]) {
 const LARGE_BYTES: usize = 4 << 20;
 
 fn reserve<T>(vec: &mut Vec<T>, additional: usize, what: &'static str) -> Result<(), OutOfMemory> {
-    let mut ask = || vec.try_reserve_exact(additional);
-    ask()
-        .or_else(|refused| if give_back_spare() { ask() } else { Err(refused) })
+    let mut reserve = || vec.try_reserve_exact(additional);
+    reserve()
+        .or_else(|refused| if release_cached() { reserve() } else { Err(refused) })
         .map_err(|_| refused::<T>(additional, what))?;
     check()
 }
 
 /// Releases cached memory; set by [`on_shortage`].
-static GIVE_BACK: OnceLock<fn() -> bool> = OnceLock::new();
+static RELEASE: OnceLock<fn() -> bool> = OnceLock::new();
 
 /// Registers the function to be called if the system refuses an array: it releases memory that is only cached, and
 /// returns true if there was any. The first registered one stays.
-fn on_shortage(give_back: fn() -> bool) {
-    GIVE_BACK.get_or_init(|| give_back);
+fn on_shortage(release: fn() -> bool) {
+    RELEASE.get_or_init(|| release);
 }
 
-fn give_back_spare() -> bool {
-    GIVE_BACK.get().is_some_and(|give_back| give_back())
+fn release_cached() -> bool {
+    RELEASE.get().is_some_and(|release| release())
 }
 
 fn refused<T>(len: usize, what: &'static str) -> OutOfMemory {
@@ -231,7 +231,7 @@ unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         if self.reserve.owns(memory) {
-            self.reserve.give_back(memory, layout);
+            self.reserve.free(memory, layout);
         } else {
             // SAFETY: as above.
             unsafe { self.system.dealloc(memory, layout) };
@@ -355,7 +355,7 @@ impl Reserve {
     }
 
     #[cold]
-    fn give_back(&self, memory: *mut u8, layout: Layout) {
+    fn free(&self, memory: *mut u8, layout: Layout) {
         let first = (memory.addr() - self.start().addr()) / PIECE;
         let pieces = Reserve::pieces(layout);
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)[first..first + pieces].fill(false);

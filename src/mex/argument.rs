@@ -369,7 +369,7 @@ impl Argument {
 }
 
 /// Maximum number of dimensions listed in an error.
-const DIMS_TOLD: usize = 16;
+const MAX_LISTED_DIMS: usize = 16;
 
 /// Describes it for an error: `1x20 complex double`.
 impl fmt::Display for Argument {
@@ -381,10 +381,10 @@ impl fmt::Display for Argument {
         // The host's own dimensions and class say nothing about an array on a GPU.
         let on_gpu = self.gpu.as_ref().and_then(|gpu| gpu.as_ref().ok());
         let dims = on_gpu.map_or(&self.dims, |gpu| &gpu.dims);
-        for (i, dim) in dims.iter().take(DIMS_TOLD).enumerate() {
+        for (i, dim) in dims.iter().take(MAX_LISTED_DIMS).enumerate() {
             write!(f, "{}{dim}", if i > 0 { "x" } else { "" })?;
         }
-        if dims.len() > DIMS_TOLD {
+        if dims.len() > MAX_LISTED_DIMS {
             write!(f, "x.. ({} dimensions)", dims.len())?;
         }
         let (complex, sparse) = on_gpu.map_or((self.complex, self.sparse), |gpu| (gpu.complex, gpu.sparse));
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn an_error_tells_some_dimensions_and_how_many_there_are() {
-        let told = |dims: &[usize]| {
+        let text = |dims: &[usize]| {
             let data = std::ptr::null();
             Argument {
                 class: Class::Double,
@@ -450,8 +450,8 @@ mod tests {
             }
             .to_string()
         };
-        assert_eq!(told(&[1, 20]), "1x20 complex double");
-        assert_eq!(told(&[2; 16]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2 complex double");
-        assert_eq!(told(&[2; 100_000]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x.. (100000 dimensions) complex double");
+        assert_eq!(text(&[1, 20]), "1x20 complex double");
+        assert_eq!(text(&[2; 16]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2 complex double");
+        assert_eq!(text(&[2; 100_000]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x.. (100000 dimensions) complex double");
     }
 }

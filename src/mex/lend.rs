@@ -14,7 +14,6 @@
 //! the array's type, and so part of the names that Octave exports, which can be looked up in any version. Known to
 //! copy: 7.3 and 9.4, which have [`COPYING_ARRAY`]; known to take over: 11.3, which does not have it. MATLAB has no
 //! such name.
-//! nothing of that name.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -23,7 +22,7 @@ use super::Host;
 use super::class::Class;
 use super::sys::mxArray;
 use super::text::any_row;
-use crate::beside;
+use crate::sibling_library;
 
 /// Minimum size of an output to lend, in bytes.
 ///
@@ -127,7 +126,7 @@ pub(super) fn function_for_this_octave(host: &Host, stem: &str, function: &CStr)
     // The loader refuses a file that is no library, or that needs symbols missing in this Octave. The library stays
     // open: values that it made refer to code in it.
     let name = format!("libstencil_{stem}-{}.so", version(host)?);
-    beside::symbol(beside::open(&name, libc::RTLD_NOW | libc::RTLD_LOCAL).ok()?, function)
+    sibling_library::symbol(sibling_library::open(&name, libc::RTLD_NOW | libc::RTLD_LOCAL).ok()?, function)
 }
 
 /// Version of the running Octave, as it reports it.

@@ -95,7 +95,7 @@ pub unsafe fn enter(
         Ok(api) => Host { api, in_call: true },
         Err(name) => {
             // Without its functions an error cannot be raised either.
-            tell(&format!("stencil_mex: this host has no {name}; the call was not served"));
+            log(&format!("stencil_mex: this host has no {name}; the call was not served"));
             return;
         }
     };
@@ -188,7 +188,7 @@ unsafe fn answer(
     }
     for warning in &reply.warnings {
         if !host.in_call {
-            tell(&warning.text);
+            log(&warning.text);
             continue;
         }
         let message = Message::new(function.prefix(), warning);
@@ -309,7 +309,7 @@ impl Trace {
     /// Writes a separate line.
     fn note(&self, function: &str, note: &str) {
         if self.last.is_some() {
-            tell(&format!("{function}: {note}"));
+            log(&format!("{function}: {note}"));
         }
     }
 
@@ -324,7 +324,7 @@ impl Trace {
     fn end(&mut self, function: &str) {
         self.step("run");
         if self.last.is_some() {
-            tell(&format!("{function}:{}", self.line.trim_end_matches(',')));
+            log(&format!("{function}:{}", self.line.trim_end_matches(',')));
         }
     }
 }
@@ -335,7 +335,7 @@ pub fn is_traced() -> bool {
 }
 
 /// Writes a line to standard error. `eprintln!` would panic if that is not writable, outside `catch_unwind`.
-fn tell(line: &str) {
+fn log(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 

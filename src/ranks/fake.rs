@@ -17,7 +17,7 @@ pub(super) struct World {
     ranks: usize,
     /// True if messages are delayed at random.
     late: bool,
-    /// True if messages may lie on a (fake) device; below, the number of sent ones that did.
+    /// True if messages may lie on a (fake) device; the count below is of those sent from there.
     reach_devices: bool,
     pub(super) from_devices: AtomicUsize,
     state: Mutex<State>,
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// Sets if messages may lie on a (fake) device.
+    /// Allows messages to lie on a (fake) device.
     pub(super) fn reaching_devices(self, reach_devices: bool) -> World {
         World { reach_devices, ..self }
     }
@@ -93,8 +93,8 @@ impl World {
             let _panics = Panics(self);
             let result = work(&Rank { world: self, rank, begun: Arc::default(), fails_at });
             if let Err(error) = &result {
-                let told = Error::Rank(format!("Rank {rank} raised: {error}"));
-                self.state().failed.get_or_insert(told);
+                let error = Error::Rank(format!("Rank {rank} raised: {error}"));
+                self.state().failed.get_or_insert(error);
                 self.changed.notify_all();
             }
             result

@@ -30,7 +30,7 @@ const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
 /// Array that the other ranks of the machine try to open.
 pub(super) struct Trial<T> {
     /// Message to the others: a handle, and the machine's identity.
-    told: Vec<u8>,
+    offer: Vec<u8>,
     _array: Array<T>,
 }
 
@@ -47,11 +47,11 @@ where
         let (Some(Ok(handle)), Ok(machine)) = (array.export(), fs::read(MACHINE)) else {
             return Ok(None);
         };
-        Ok(Some(Trial { told: [&handle[..], &machine].concat(), _array: array }))
+        Ok(Some(Trial { offer: [&handle[..], &machine].concat(), _array: array }))
     }
 
-    pub(super) fn told(&self) -> &[u8] {
-        &self.told
+    pub(super) fn offer(&self) -> &[u8] {
+        &self.offer
     }
 }
 
@@ -64,23 +64,23 @@ where
 pub(super) fn sharing<T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
-    told: &[&[u8]],
+    offers: &[&[u8]],
     partners: &[usize],
     watch: &Watch,
 ) -> Result<Vec<bool>, Error>
 where
     dyn Engine: Compute<T>,
 {
-    let machine = |rank: usize| told[rank].split_first_chunk::<{ size_of::<Handle>() }>();
-    let beside =
+    let machine = |rank: usize| offers[rank].split_first_chunk::<{ size_of::<Handle>() }>();
+    let on_one_machine =
         |a: usize, b: usize| matches!((machine(a), machine(b)), (Some((_, a)), Some((_, b))) if a == b) && a != b;
-    let ranks = told.len();
+    let ranks = offers.len();
     let mut shares = vec![false; ranks];
-    if !(0..ranks).any(|a| (a + 1..ranks).any(|b| beside(a, b))) {
+    if !(0..ranks).any(|a| (a + 1..ranks).any(|b| on_one_machine(a, b))) {
         return Ok(shares);
     }
     let mut all_opened = true;
-    for &rank in partners.iter().filter(|&&rank| beside(others.rank(), rank)) {
+    for &rank in partners.iter().filter(|&&rank| on_one_machine(others.rank(), rank)) {
         if let Some((handle, _)) = machine(rank) {
             shares[rank] = true;
             all_opened &= Compute::<T>::import(engine, handle, 1).is_ok();

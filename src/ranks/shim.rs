@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::Bytes;
-use crate::beside;
+use crate::sibling_library;
 use crate::stencil::Error;
 
 /// Version of the interface, as in `shim.c`.
@@ -79,8 +79,8 @@ impl Line {
     /// [`Error::Rank`], whose message names the remedy.
     pub(super) fn find() -> Result<Line, Error> {
         // Plugins of older versions of Open MPI need its symbols in the global scope.
-        let library = beside::open("libstencil_mpi.so", libc::RTLD_NOW | libc::RTLD_GLOBAL).map_err(|error| {
-            let remedy = match beside::file("libstencil_mpi.c") {
+        let library = sibling_library::open("libstencil_mpi.so", libc::RTLD_NOW | libc::RTLD_GLOBAL).map_err(|error| {
+            let remedy = match sibling_library::file("libstencil_mpi.c") {
                 // In an installed package.
                 Some(source) => {
                     let library = source.with_extension("so");
@@ -97,7 +97,7 @@ impl Line {
             ))
         })?;
         let other = || Error::Rank("MPI cannot be used: libstencil_mpi.so is of another version; build again.".into());
-        let shim = beside::symbol(library, c"stencil_mpi").ok_or_else(other)?.cast::<Shim>();
+        let shim = sibling_library::symbol(library, c"stencil_mpi").ok_or_else(other)?.cast::<Shim>();
         // SAFETY: every version of the table begins with an int, its version, and is a constant of a library that stays
         // open.
         if unsafe { *shim.cast::<c_int>() } != VERSION {
@@ -287,7 +287,7 @@ impl Flight {
 impl Drop for Flight {
     fn drop(&mut self) {
         if !self.is_over() {
-            // MPI may still access the bytes, and cannot say any more when it stops.
+            // MPI may still access the bytes, and no longer reports when it stops.
             std::mem::forget(self.take());
         }
     }

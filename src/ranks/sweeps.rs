@@ -157,12 +157,12 @@ where
         }
     }
     let mine = u64::try_from(exchange).unwrap_or(u64::MAX).to_le_bytes();
-    let told = trial.as_ref().map_or(&[][..], Trial::told);
-    let all = others.gather(&[&mine[..], &[u8::from(on_gpu)], told].concat(), watch)?;
+    let offer = trial.as_ref().map_or(&[][..], Trial::offer);
+    let all = others.gather(&[&mine[..], &[u8::from(on_gpu)], offer].concat(), watch)?;
     let all = all.iter().map(|bytes| {
         let (cost, rest) = bytes.split_first_chunk()?;
-        let (on_gpu, told) = rest.split_first()?;
-        Some((u64::from_le_bytes(*cost), *on_gpu == 1, told))
+        let (on_gpu, offer) = rest.split_first()?;
+        Some((u64::from_le_bytes(*cost), *on_gpu == 1, offer))
     });
     let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
     let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
@@ -172,9 +172,9 @@ where
     }
     let rounds = Rounds::choose(swept, what.sweeps, most.into());
     if rounds.count > 1 && much {
-        let told: Vec<_> = all.iter().map(|(.., told)| *told).collect();
+        let offers: Vec<_> = all.iter().map(|(.., offer)| *offer).collect();
         let partners = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
-        shares = shared::sharing::<T>(others, engine, &told, &partners, watch)?;
+        shares = shared::sharing::<T>(others, engine, &offers, &partners, watch)?;
     }
     Ok(Agreed { swept, rounds, loads: loads && rounds.count > 1, shares })
 }

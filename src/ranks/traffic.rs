@@ -111,7 +111,7 @@ impl Traffic {
             Err(Error::Rank(heard)) => heard,
             _ => what,
         };
-        self.tell(FAILED, self.number, &text);
+        self.notify(FAILED, self.number, &text);
         self.end();
         // Messages of others may have arrived already. An error of MPI here will recur in the next call.
         let _ = self.poll();
@@ -175,7 +175,7 @@ impl Traffic {
     }
 
     /// Sends notice to all others; true if MPI accepted every message.
-    fn tell(&mut self, kind: u8, number: u64, text: &str) -> bool {
+    fn notify(&mut self, kind: u8, number: u64, text: &str) -> bool {
         let mut end = text.len().min(NOTICE_BYTES - 9);
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -258,7 +258,7 @@ impl Traffic {
         if self.ranks == 1 {
             return;
         }
-        if !self.tell(LEFT, self.number, "") {
+        if !self.notify(LEFT, self.number, "") {
             // MPI may have refused the others' notices, too.
             return;
         }

@@ -52,8 +52,8 @@ const UNKNOWN: u8 = 0;
 const NO: u8 = 1;
 const YES: u8 = 2;
 
-/// Sets if MPI accepts addresses in a GPU's memory; with `None` MPI is queried. Some that do accept them cannot be
-/// queried.
+/// States that MPI accepts addresses in a GPU's memory, or does not; with `None` MPI is queried. Some that do accept
+/// them cannot be queried.
 pub fn expect_devices(expected: Option<bool>) {
     let expected = expected.map_or(UNKNOWN, |yes| if yes { YES } else { NO });
     EXPECTED.store(expected, Ordering::Relaxed);

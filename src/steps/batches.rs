@@ -13,14 +13,14 @@ use crate::stencil::{Chain, Engine, Error};
 use crate::watch::Watch;
 
 /// Number of single launches before a batch is made, which takes as long as some of them.
-const FEW: usize = 16;
+const MIN_SINGLES: usize = 16;
 
 /// Minimum and maximum number of launches of a batch.
-const LEAST: usize = 16;
-const MOST: usize = 48;
+const MIN_LAUNCHES: usize = 16;
+const MAX_LAUNCHES: usize = 48;
 
 /// Steps of arrays of more elements take longer than a launch.
-const LARGE: usize = 1 << 22;
+const MAX_ELEMENTS: usize = 1 << 22;
 
 /// Launches one step, or several: from states to states.
 pub(super) type Launch<'a> = dyn FnMut(&mut Vec<Numbers>, &mut Buffers) -> Result<(), Error> + 'a;
@@ -70,7 +70,7 @@ impl Batches {
         watch: &Watch,
     ) -> Result<usize, Error> {
         // Steps left over between walks are not replayed.
-        if !self.may_be || levels < self.levels || states.iter().any(|state| state.len() > LARGE) {
+        if !self.may_be || levels < self.levels || states.iter().any(|state| state.len() > MAX_ELEMENTS) {
             return Ok(0);
         }
         if levels > self.levels {
@@ -83,7 +83,9 @@ impl Batches {
                 self.replayed += batch.steps;
                 Ok(batch.steps)
             }
-            None if self.singles > FEW && free >= MOST * levels => self.make(engine, launch, states, buffers, watch),
+            None if self.singles > MIN_SINGLES && free >= MAX_LAUNCHES * levels => {
+                self.make(engine, launch, states, buffers, watch)
+            }
             _ => Ok(0),
         }
     }
@@ -101,10 +103,10 @@ impl Batches {
         buffers.noted = Some(Vec::new());
         let (mut launches, mut is_whole) = (0, false);
         let mut note = || -> Result<(), Error> {
-            while !is_whole && launches < MOST {
+            while !is_whole && launches < MAX_LAUNCHES {
                 launch(states, buffers)?;
                 launches += 1;
-                is_whole = launches >= LEAST && before == arrangement(states, buffers);
+                is_whole = launches >= MIN_LAUNCHES && before == arrangement(states, buffers);
             }
             Ok(())
         };

@@ -43,12 +43,12 @@ impl Buffers {
     }
 
     /// Releases an array. It is reused if it is unshared.
-    pub(super) fn give(&mut self, numbers: Numbers) {
+    pub(super) fn release(&mut self, numbers: Numbers) {
         self.spare.extend(Buffers::alone(&mut Some(numbers)));
     }
 
     /// Releases a result.
     pub(super) fn drop_result(&mut self, of: Value) {
-        self.results[of.0].take().into_iter().for_each(|result| self.give(result));
+        self.results[of.0].take().into_iter().for_each(|result| self.release(result));
     }
 }

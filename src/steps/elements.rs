@@ -212,7 +212,7 @@ mod tests {
         array
     }
 
-    fn told(array: &Array<f64>) -> Vec<f64> {
+    fn values_of(array: &Array<f64>) -> Vec<f64> {
         let mut samples = vec![0.0; array.len()];
         Compute::<f64>::copy(&Cpu::new(), Source::Array(array), Target::Host(&mut samples), &Watch::new()).unwrap();
         samples
@@ -249,7 +249,7 @@ mod tests {
         let shape = Shape { states: 1, records: 0, until: false };
         let mut step = Step::new(&Cpu::new(), Taped { drawn: None, ..taped }, vec![value], shape)?;
         match &step.once(&Cpu::new(), held, &Watch::new())?[0] {
-            Numbers::Double(array) => Ok((self::told(array), step.stages())),
+            Numbers::Double(array) => Ok((values_of(array), step.stages())),
             Numbers::Single(_) => Err(missing()),
         }
     }
@@ -286,7 +286,7 @@ mod tests {
             let (got, stages) = apply(&function, &[(SAMPLES.into(), None), (others.into(), None)], len).unwrap();
             let mut expected = held(&SAMPLES);
             reduce(&Cpu::new(), &[held(&SAMPLES), held(&others)], [len, 1, 1], &mut expected).unwrap();
-            assert_eq!(bits(&got), bits(&self::told(&expected)), "{op:?}");
+            assert_eq!(bits(&got), bits(&values_of(&expected)), "{op:?}");
             assert!(stages <= 1, "{op:?}");
         }
         for op in [Scan::Sum, Scan::Product] {
@@ -315,7 +315,8 @@ mod tests {
         let (got, stages) = apply(&function, &[(vec![10.0, 20.0, 30.0], Some(section))], 6).unwrap();
         let mut random = held(&[0.0; 6]);
         Cpu::new().random(Draw { number: 3, ..draw }, &mut random, &Watch::new()).unwrap();
-        let expected: Vec<f64> = told(&random).iter().enumerate().map(|(i, x)| x + [10.0, 20.0, 30.0][i / 2]).collect();
+        let expected: Vec<f64> =
+            values_of(&random).iter().enumerate().map(|(i, x)| x + [10.0, 20.0, 30.0][i / 2]).collect();
         assert_eq!((got, stages), (expected, 1));
         // One element for all stays one.
         let section = Section { start: 0, size: [6, 1, 1, 1, 1], steps: [0; RANK] };

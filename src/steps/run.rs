@@ -290,7 +290,7 @@ impl Step {
     fn take_over(&self, results: Vec<Numbers>, states: &mut Vec<Numbers>, buffers: &mut Buffers) {
         let mut results = results.into_iter();
         states.extend(results.by_ref().take(self.shape.states));
-        results.for_each(|result| buffers.give(result));
+        results.for_each(|result| buffers.release(result));
     }
 
     /// Returns true if steps consist only of kernels that the engine can defer, and have no values or records of their
@@ -358,7 +358,7 @@ impl Step {
         let mut one = || {
             let values = supply.of_step(engine, span.first, buffers, watch)?;
             let results = self.take_one(engine, states.iter().cloned().chain(values), buffers, watch)?;
-            results.into_iter().for_each(|result| buffers.give(result));
+            results.into_iter().for_each(|result| buffers.release(result));
             Ok(())
         };
         let Collections { arrays, count, .. } = records;
@@ -371,7 +371,7 @@ impl Step {
         if took > 0 {
             std::mem::swap(states, &mut outputs);
         }
-        outputs.into_iter().for_each(|array| buffers.give(array));
+        outputs.into_iter().for_each(|array| buffers.release(array));
         watch.rewind(mark);
         Ok(took)
     }

@@ -223,9 +223,9 @@ mod tests {
         let engine: &(dyn Engine + 'static) = &Cpu::default();
         let all: Vec<f64> = (0..len * (before + steps)).map(|at| at as f64).collect();
         let parts = Arc::new(Mutex::new(Vec::new()));
-        let asked = Arc::clone(&parts);
+        let loaded = Arc::clone(&parts);
         let upload: Box<Upload> = Box::new(move |engine, part, watch| {
-            asked.lock().unwrap().push(part.clone());
+            loaded.lock().unwrap().push(part.clone());
             if part.len() > room {
                 return Err(Error::OutOfMemory("Out of memory: a test's".into()));
             }
@@ -243,7 +243,7 @@ mod tests {
             let Numbers::Double(array) = &page else { panic!("{page:?}") };
             engine.copy(Source::Array(&**array), Target::Host(&mut values), &watch).unwrap();
             // A step releases it like this.
-            buffers.give(page);
+            buffers.release(page);
             values
         });
         let pages = pages.collect();

@@ -19,7 +19,7 @@ const WIDTH: usize = 128;
 /// Number of groups of a line scanned at once: each addition depends only on the one before it in its own group.
 const ABREAST: usize = 8;
 
-const WHAT: &str = "what is left of chunks";
+const PURPOSE: &str = "what is left of chunks";
 
 /// Scans `inner x length x outer` elements along the middle. `counted` is true if the elements count as updates.
 pub(super) fn run<T: Lanes>(
@@ -41,9 +41,9 @@ pub(super) fn run<T: Lanes>(
     if chunks == 1 {
         return pass.run(instructions, output, counted, watch);
     }
-    let mut lasts = memory::zeros(inner * chunks * outer, WHAT)?;
+    let mut lasts = memory::zeros(inner * chunks * outer, PURPOSE)?;
     Pass { only_lasts: true, ..pass }.run(instructions, &mut lasts, false, watch)?;
-    let mut ahead = memory::zeros(lasts.len(), WHAT)?;
+    let mut ahead = memory::zeros(lasts.len(), PURPOSE)?;
     run(instructions, op, &lasts, [inner, chunks, outer], &mut ahead, false, watch)?;
     Pass { ahead: Some(&ahead), ..pass }.run(instructions, output, counted, watch)
 }

@@ -13,7 +13,7 @@ use crate::watch::Watch;
 /// Time to sort an element, relative to that of other operations.
 const WORK: usize = 8;
 
-const WHAT: &str = "the keys of a line";
+const PURPOSE: &str = "the keys of a line";
 
 /// Lines of `inner x length x outer` elements along the middle.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ pub(super) fn run<T: Real>(
         let at_once = STEP / length;
         let threads = threads(input.len().saturating_mul(WORK));
         return tasks::run(count.div_ceil(at_once), threads, 1, watch, |number, scratch: &mut Vec<u128>, progress| {
-            memory::enlarge(scratch, length, WHAT)?;
+            memory::enlarge(scratch, length, PURPOSE)?;
             let of_task = number * at_once..((number + 1) * at_once).min(count);
             for line in of_task.clone() {
                 let elements = &mut scratch[..length];
@@ -85,7 +85,7 @@ pub(super) fn run<T: Real>(
             Ok(progress.step(of_task.len() * length)?)
         });
     }
-    let (mut elements, mut others) = (memory::zeros(length, WHAT)?, memory::zeros(length, WHAT)?);
+    let (mut elements, mut others) = (memory::zeros(length, PURPOSE)?, memory::zeros(length, PURPOSE)?);
     for line in 0..count {
         sort_long(&mut elements, &mut others, watch, |place| keyed(order, input[lines.at(line, place)], place))?;
         each_piece(length, watch, |piece, progress| {

@@ -7,7 +7,6 @@
 //! output. A level extends beyond the tile as far as the sweeps after it need, and not beyond the array: every level
 //! has its ghost values there. Only a circular array is treated as unbounded, and only if the filter's radius is less
 //! than its size: otherwise each sample is stored once, however often the filter wraps around to it.
-//! sample is there once, however often the filter comes round to it.
 //!
 //! # Rings
 //! No level is ever stored as a whole. Its columns are computed block by block, page after page, and kept in a ring
