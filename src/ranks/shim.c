@@ -100,7 +100,7 @@ static int start(void (*leave)(void), struct facts* facts) {
         ours = 1;
         /* Registered after MPI's own handlers, and so run before them. */
         if (atexit(at_exit) != 0) return NO_EXIT;
-        /* Errors without a communicator are reported to these. Ranks notify each other of errors; MPI would end them. */
+        /* Errors without a communicator go to these. Ranks notify each other of errors; MPI would end them. */
         TRY(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
         TRY(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     }

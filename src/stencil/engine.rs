@@ -1,7 +1,7 @@
 //! Traits of an engine, implemented by the CPU engine, the CUDA engine and the reference.
 //!
-//! An operator ([`Stencil`], [`Derivative`], [`Convolution`]) holds no data. An engine takes samples from a [`Source`] and
-//! writes results to a [`Target`]: a slice of the host's memory, or an [`Array`] that the engine holds.
+//! An operator ([`Stencil`], [`Derivative`], [`Convolution`]) holds no data. An engine takes samples from a [`Source`]
+//! and writes results to a [`Target`]: a slice of the host's memory, or an [`Array`] that the engine holds.
 //!
 //! # Contract
 //! - All engines give the same bits, as defined by the operators; of a NaN, only the place is defined.

@@ -1,8 +1,8 @@
 //! Lines: the layout of an array of any number of dimensions for a stencil.
 //!
 //! A stencil runs along one dimension. The dimensions before it and those after it are merged, so that every array is
-//! `inner x length x outer` elements in column-major order. Extents are in elements, and strides too; dimensions are counted
-//! from 0.
+//! `inner x length x outer` elements in column-major order. Extents are in elements, and strides too; dimensions are
+//! counted from 0.
 //!
 //! # Limits
 //! The product of the extents fits `usize`; constructors panic otherwise. An array without elements has no lines.

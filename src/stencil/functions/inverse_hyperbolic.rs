@@ -1,7 +1,7 @@
 //! `asinh`, `acosh` and `atanh`. Errors: up to 0.7 ulp.
 //!
-//! Each is `log (1 + f)`, of a sum `f` of two doubles: `a + sqrt (a^2 + 1) - 1`, `a + sqrt (a^2 - 1) - 1`, and, twice the
-//! result, `2 a / (1 - a)`.
+//! Each is `log (1 + f)`, of a sum `f` of two doubles: `a + sqrt (a^2 + 1) - 1`, `a + sqrt (a^2 - 1) - 1`, and, twice
+//! the result, `2 a / (1 - a)`.
 
 use super::logarithm::log1p_of_sum;
 use super::machine::Machine;

@@ -1,7 +1,7 @@
 //! Real powers. Errors: up to 0.65 ulp, and 0.76 where the result is subnormal.
 //!
-//! `|x|^y = e^(y log |x|)`. The product may be 745, and its error is that of the result: so the logarithm is a sum of two
-//! doubles, whose error is less than 2 to -68 of it.
+//! `|x|^y = e^(y log |x|)`. The product may be 745, and its error is that of the result: so the logarithm is a sum of
+//! two doubles, whose error is less than 2 to -68 of it.
 
 use super::exponential::{LN2, exp_of_sum};
 use super::logarithm::{Split, split};
