@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn who_works_apart_has_a_pool_of_its_own() {
+    fn apart_work_has_a_pool_of_its_own() {
         let (shared, ended) = (Workers::get().unwrap(), Ended::default());
         let threads = Workers::apart(|| {
             let (own, again) = (Workers::get().unwrap(), Workers::get().unwrap());

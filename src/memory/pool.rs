@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded_by_what_lives() {
+    fn the_cache_is_bounded_by_live_arrays() {
         let mut books = Books::default();
         let mega = |n: usize| vec![0.0_f32; n << 18];
         for _ in 0..100 {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_comes_back() {
+    fn dropped_memory_is_reused() {
         let mut first = Pooled::<f64>::new(300_000, "a test").unwrap();
         first[299_999] = 7.0;
         let address = first.as_ptr();

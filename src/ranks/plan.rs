@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_none() {
+    fn malformed_messages_are_rejected() {
         let passed = Passed { dims: &[4, 5], along: Along::Last, said: &[("a", "b".into())], filter: &[1.0, -0.0] };
         let bytes = Message::of(&passed).encoded();
         assert_eq!(Message::decoded(&bytes), Some(Message::of(&passed)));

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_element_is_refused() {
+    fn functions_of_more_than_one_element_are_refused() {
         let function = |recorder: &Recorder, arrays: &[Array<f64>]| {
             let mut two = recorder.array(2)?;
             let places = Places::List(vec![0, 0]);

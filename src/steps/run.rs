@@ -34,7 +34,7 @@ pub struct Run<'a> {
     pub before: usize,
     /// Maximum number of steps of all runs: the end is checked after the last of them.
     pub total: usize,
-    /// Interval of steps at which states are kept, and also at a requested end; 0 for none.
+    /// Interval of steps at which states are kept, and if the end is checked, also the last ones; 0 for none.
     pub every: usize,
     /// Interval of steps at which the end is checked; at least 1.
     pub check: usize,

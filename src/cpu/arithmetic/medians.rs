@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_middle_is_found() {
+    fn middle_elements_are_found() {
         for (elements, middle) in [
             (&[5.0][..], 5.0),
             (&[5.0, 1.0], 3.0),

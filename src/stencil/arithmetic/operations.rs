@@ -266,7 +266,7 @@ mod tests {
 
     /// The sum of two kept values is one of them, for any value of the other.
     #[test]
-    fn what_is_kept_chooses_one_of_two() {
+    fn keep_selects_one_of_two() {
         let numbers = [0.0, -0.0, 1.0, 5e-324, -f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
         for a in numbers {
             for b in numbers {
