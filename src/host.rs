@@ -1,4 +1,4 @@
-//! Arrays of the host: copied, computed there and back in several passes, and written to by several threads.
+//! Host arrays: copies, repeated passes, and outputs shared by several threads.
 
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -14,15 +14,15 @@ use crate::stencil::{Error, Real, Results, Sample, in_vectors, last_place};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// What a thread copies before it asks the watch, in bytes.
+/// Number of bytes that a thread copies between checks of the watch.
 const PIECE_BYTES: usize = 2 << 20;
 
-/// Copies an array of the host, by all processors where it is large.
+/// Copies a host array, on all processors if it is large.
 pub(crate) fn copy<T: Pod>(input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
     copy_bytes(bytemuck::cast_slice(input), bytemuck::cast_slice_mut(output), watch)
 }
 
-/// What [`copy`] does, compiled once.
+/// Does [`copy`], compiled once.
 fn copy_bytes(input: &[u8], output: &mut [u8], watch: &Watch) -> Result<(), Error> {
     assert_eq!(input.len(), output.len());
     let pool = if input.len() > PIECE_BYTES { Workers::get() } else { None };
@@ -39,34 +39,34 @@ fn copy_bytes(input: &[u8], output: &mut [u8], watch: &Watch) -> Result<(), Erro
     })
 }
 
-/// Has the system provide the memory of an array that is about to be written, all of it at once: else each page is
-/// provided when it is first touched. Where the system does not know of this, nothing happens.
+/// Populates the memory of an array that is about to be written, all of it at once: otherwise each page is provided
+/// when it is first touched. Does nothing on systems without support.
 pub(crate) fn have_pages<T>(array: &mut [T]) {
     let Range { start, end } = array.as_mut_ptr_range();
     // SAFETY: these bytes are the array's.
     unsafe { have_pages_at(start, start.addr()..end.addr()) }
 }
 
-/// Has the system provide the memory at these addresses, all of it at once.
+/// Populates the memory at these addresses, all of it at once.
 ///
 /// # Safety
-/// They lie in memory that `of` may point into, and that is there.
+/// The addresses must be in allocated memory that `of` may point into.
 unsafe fn have_pages_at<T>(of: *mut T, bytes: Range<usize>) {
     let (first, last) = (bytes.start.next_multiple_of(PAGE_BYTES), bytes.end / PAGE_BYTES * PAGE_BYTES);
     if last.saturating_sub(first) >= WORTH_BYTES {
-        // SAFETY: these pages are there, and what they hold stays as it is, whoever reads and writes it meanwhile.
+        // SAFETY: these pages are allocated, and their contents do not change, even with concurrent reads and writes.
         unsafe { libc::madvise(of.with_addr(first).cast(), last - first, libc::MADV_POPULATE_WRITE) };
     }
 }
 
-/// The bytes of the smallest page, or of several: nothing depends on it but speed.
+/// Number of bytes in the smallest page, or in several: only speed depends on it.
 const PAGE_BYTES: usize = 4 << 10;
 
-/// From this many bytes on, it is worth asking.
+/// Minimum number of bytes that are worth a request.
 const WORTH_BYTES: usize = 256 << 10;
 
-/// `passes` passes, one at least, each over what the last one gave, from `input` to `output`. Between them, one array
-/// more is needed, and the output is the other.
+/// Does `passes` passes, at least one, each over the results of the last, from `input` to `output`. Several passes
+/// alternate between one temporary array and the output.
 pub(crate) fn ping_pong<T: Number>(
     input: &[T],
     output: &mut [T],
@@ -76,7 +76,7 @@ pub(crate) fn ping_pong<T: Number>(
     assert!(passes > 0);
     let mut other = Pooled::new(if passes > 1 { input.len() } else { 0 }, "what is between two sweeps")?;
     for number in 0..passes {
-        // The last one goes to the output, the one before it to the other array, and so on.
+        // The last one writes to the output, the one before it to the other array, and so on.
         let (from, to): (&[T], &mut [T]) = match (number, (passes - number) % 2 == 1) {
             (0, true) => (input, output),
             (0, false) => (input, &mut other),
@@ -88,33 +88,33 @@ pub(crate) fn ping_pong<T: Number>(
     Ok(())
 }
 
-/// An output that several threads fill at the same time, each its own places.
+/// An output that several threads fill at the same time, each its own range.
 pub(crate) struct SharedOutput<'a, T> {
     start: *mut T,
     len: usize,
     slice: PhantomData<&'a mut [T]>,
-    /// Of each large page that the output has memory in, who provides it: see [`SharedOutput::have_pages`]. Empty where
-    /// the output has none worth it, or there was no memory to count them in.
+    /// State of each large page in the output's memory: see [`SharedOutput::have_pages`]. Empty if the output is too
+    /// small for it, or if there was no memory for the states.
     pages: Vec<AtomicU8>,
 }
 
-/// The bytes of the pages that large arrays have.
+/// Number of bytes in a page of large arrays.
 const LARGE_PAGE_BYTES: usize = 2 << 20;
 
-/// From this many large pages on, threads are woken to have them provided.
+/// Minimum number of large pages that is worth waking threads to populate them.
 const WORTH_PAGES: usize = 16;
 
-/// At the most this many threads have pages provided while something else is done: with more it takes as long.
+/// Maximum number of threads that populate pages during other work: more are not faster.
 const PROVIDERS: usize = 8;
 
-/// Of a large page: nobody has provided it.
+/// State of a large page that is not populated.
 const UNTOUCHED: u8 = 0;
-/// A thread has the system provide it.
+/// State of a page that a thread is populating.
 const COMING: u8 = 1;
-/// It can be written to without a wait.
+/// State of a page that can be written to without a wait.
 const THERE: u8 = 2;
 
-// SAFETY: it is an exclusive slice, and `places` demands that no two threads get the same elements of it.
+// SAFETY: it is an exclusive slice, and `places` requires that no two threads get the same elements of it.
 unsafe impl<T: Send> Sync for SharedOutput<'_, T> {}
 
 impl<'a, T> SharedOutput<'a, T> {
@@ -130,11 +130,10 @@ impl<'a, T> SharedOutput<'a, T> {
         SharedOutput { start, len, slice: PhantomData, pages }
     }
 
-    /// Has the system provide the memory of these elements, which are about to be written, where no other thread does
-    /// already.
+    /// Populates the memory of these elements, which are about to be written, unless another thread does so already.
     ///
-    /// The system clears a large page before it looks whether another thread has done so meanwhile. Where several
-    /// threads fill places of one page, each would clear all of it, and that takes longer than to fill it.
+    /// The system clears a large page before it checks if another thread has done so meanwhile. If several threads
+    /// wrote to one page, each would clear all of it, and that takes longer than writing it.
     pub(crate) fn have_pages(&self, places: Range<usize>) {
         if self.pages.is_empty() {
             // SAFETY: these bytes are the output's.
@@ -145,13 +144,13 @@ impl<'a, T> SharedOutput<'a, T> {
         }
     }
 
-    /// Does `work` on this thread. Meanwhile others have the system provide the memory of these elements, where that is
-    /// much, as far as they get until then.
+    /// Does `work` on this thread. If there are many of these elements, other threads populate their memory meanwhile,
+    /// as far as they get until the work is done.
     pub(crate) fn have_pages_during<R>(&self, places: Range<usize>, work: impl FnOnce() -> R) -> R
     where
         T: Send,
     {
-        /// Tells the others that the work is over, also when it panics.
+        /// Stops the others when the work is done, even by a panic.
         struct Over<'a>(&'a AtomicBool);
         impl Drop for Over<'_> {
             fn drop(&mut self) {
@@ -179,7 +178,7 @@ impl<'a, T> SharedOutput<'a, T> {
         })
     }
 
-    /// Waits until the memory of these elements is provided.
+    /// Waits until the memory of these elements is populated.
     pub(crate) fn await_pages(&self, places: Range<usize>) {
         for number in self.pages_of(&places) {
             while self.have_page(number) == COMING {
@@ -189,10 +188,10 @@ impl<'a, T> SharedOutput<'a, T> {
         }
     }
 
-    /// Has the system provide a large page, unless it is there or another thread is at it.
+    /// Populates a large page, unless it is done or another thread is at it.
     fn have_page(&self, number: usize) -> u8 {
         let page = &self.pages[number];
-        // Nothing is read that another thread wrote: the states are all that has an order.
+        // Relaxed: no data written by other threads are read, only the states.
         if let Err(state) = page.compare_exchange(UNTOUCHED, COMING, Ordering::Relaxed, Ordering::Relaxed) {
             return state;
         }
@@ -204,7 +203,7 @@ impl<'a, T> SharedOutput<'a, T> {
         THERE
     }
 
-    /// The numbers of the large pages that these elements have bytes in; none where they are not counted.
+    /// Indices of the large pages with bytes of these elements; none if pages are not tracked.
     fn pages_of(&self, places: &Range<usize>) -> Range<usize> {
         assert!(places.start <= places.end && places.end <= self.len);
         if self.pages.is_empty() || places.is_empty() {
@@ -214,21 +213,21 @@ impl<'a, T> SharedOutput<'a, T> {
         pages.start - first..pages.end - first
     }
 
-    /// The addresses of these elements.
+    /// Addresses of these elements.
     fn bytes(&self, places: &Range<usize>) -> Range<usize> {
         let at = |place: usize| self.start.addr() + place * size_of::<T>();
         at(places.start)..at(places.end)
     }
 
-    /// The elements `range`.
+    /// Returns the elements `range`.
     ///
     /// # Safety
     /// No element may be in two such slices at the same time.
     #[allow(clippy::mut_from_ref)]
     pub(crate) unsafe fn places(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: within the slice that was lent for `'a`; that it is the only one with these elements is the caller's
-        // promise.
+        // SAFETY: within the slice that was borrowed for `'a`; the caller promises that no other slice has these
+        // elements.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }
@@ -258,7 +257,7 @@ impl<T: Real, S: Sample<T>> Results<T> for SharedOutput<'_, S> {
             }
             return;
         }
-        // Row by row: what lies side by side is in the cache for all columns.
+        // Row by row: neighbours are in the cache for all columns.
         // SAFETY: the caller's promise; here and below.
         let write =
             |c: usize, results: &[T]| unsafe { self.write_by_rows(first + c * across, [down, across], [results]) };
@@ -275,10 +274,10 @@ impl<T: Real, S: Sample<T>> Results<T> for SharedOutput<'_, S> {
 }
 
 impl<S> SharedOutput<'_, S> {
-    /// Row by row of some columns, which are as long, from the place `first` on.
+    /// Writes some columns of equal length row by row, from the place `first` on.
     ///
     /// # Safety
-    /// Nobody else has these places meanwhile.
+    /// No other thread may access these places meanwhile.
     #[inline(always)]
     unsafe fn write_by_rows<T: Real, const N: usize>(&self, first: usize, steps: [usize; 2], results: [&[T]; N])
     where
@@ -290,7 +289,7 @@ impl<S> SharedOutput<'_, S> {
         assert!(last.is_none_or(|last| last.is_some_and(|last| last < self.len)));
         for row in 0..rows {
             for (c, column) in results.iter().enumerate() {
-                // SAFETY: none lies behind the last one, and nobody else has them.
+                // SAFETY: none lies beyond the last one, and no other thread accesses them.
                 unsafe {
                     let result = S::narrowed(*column.get_unchecked(row));
                     self.start.add(first + row * steps[0] + c * steps[1]).write(result);
@@ -300,7 +299,7 @@ impl<S> SharedOutput<'_, S> {
     }
 }
 
-/// The large pages that have some of these bytes, by their numbers in the address space.
+/// Large pages with some of these bytes, by their indices in the address space.
 fn large_pages(bytes: Range<usize>) -> Range<usize> {
     bytes.start / LARGE_PAGE_BYTES..bytes.end.div_ceil(LARGE_PAGE_BYTES)
 }
@@ -339,7 +338,7 @@ mod tests {
         }
     }
 
-    /// Which large pages of an output are provided.
+    /// For each large page of an output, true if it is populated.
     fn provided<T>(output: &SharedOutput<T>) -> Vec<bool> {
         output.pages.iter().map(|page| page.load(Ordering::Relaxed) == THERE).collect()
     }
@@ -349,7 +348,7 @@ mod tests {
         let page = LARGE_PAGE_BYTES / 8;
         let mut memory = vec![7.0; 6 * page];
         let ahead = memory.as_ptr().addr().wrapping_neg() % LARGE_PAGE_BYTES / 8;
-        // It begins in the middle of a page, and ends in the middle of the fourth behind that.
+        // It begins in the middle of a page, and ends in the middle of the fourth after that.
         let array = &mut memory[ahead + page / 2..ahead + 4 * page + page / 2];
         let len = array.len();
         let output = SharedOutput::new(array);
@@ -395,7 +394,7 @@ mod tests {
         let mut memory = vec![7.0; count * LARGE_PAGE_BYTES / 8];
         let half = memory.len() / 2;
         let output = SharedOutput::new(&mut memory);
-        // The first half ends in a page of its own, or at the border of one.
+        // The first half ends within a page, or at the border of one.
         let last = output.pages_of(&(0..half)).end;
         let there = || provided(&output).iter().filter(|&&is_there| is_there).count();
         let begun = std::time::Instant::now();
@@ -410,7 +409,7 @@ mod tests {
             assert_eq!(there(), last);
         }
         assert!(provided(&output)[last..].iter().all(|&is_there| !is_there), "of the other half nothing");
-        // Nothing is under way when it returns, nor when it unwinds.
+        // No thread is at work when it returns, nor when it unwinds.
         let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             output.have_pages_during(half..2 * half, || panic!("at work"))
         }));

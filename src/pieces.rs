@@ -1,13 +1,12 @@
-//! Arrays of the host, through an engine in pieces: outputs of another size than their input, and samples of other
-//! classes than are computed in.
+//! Host arrays computed by an engine in pieces: outputs of another size than their input, and samples of other classes
+//! than those of the engine.
 //!
 //! # Rationale
-//! Engines compute an output for each sample, in double and in single. Any other output falls into pieces. The samples
-//! that the filter meets over a piece are gathered into a buffer, in the class that is computed in, with the ghost
-//! values of the boundary where it reaches beyond the array. The engine takes the buffer for an array of its own, and
-//! the outputs inside it, which meet nothing but the buffer, are the piece. An output is a function of its samples
-//! alone, so pieces cannot show in it; and however large the arrays are, only two buffers of a bounded size are needed
-//! beside them.
+//! Engines compute an output for each sample, in double and in single. Any other output is divided into pieces. The
+//! samples under the filter for a piece are gathered into a buffer, in the class of computation, with the ghost values
+//! of the boundary where they lie beyond the array. The engine treats the buffer as an array of its own, and the inner
+//! outputs, which depend on the buffer alone, are the piece. An output is a function of its samples alone, so it does
+//! not depend on the pieces; and for arrays of any size, only two buffers of a bounded size are needed in addition.
 
 use rayon::prelude::*;
 
@@ -17,22 +16,22 @@ use crate::stencil::{Error, Real, Results, Sample, Samples, Sides, Window};
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// A piece is at least so many times as large as the filter, up to this size.
-const EDGES: usize = 256;
-const MOST: usize = 1 << 23;
+/// Minimum ratio of the sizes of a piece and the filter, up to the size below.
+const MIN_PIECE_TO_FILTER: usize = 256;
+const MAX_PIECE: usize = 1 << 23;
 
-/// The elements that a thread copies before it asks the watch.
+/// Number of elements that a thread copies between checks of the watch.
 const STEP: usize = 1 << 15;
 
-/// What computes an output for each sample of an array of a size.
+/// Computes an output for each sample of an array of a given size.
 type Pass<'a, T> = &'a mut dyn FnMut([usize; 3], &[T], &mut [T]) -> Result<(), Error>;
 
-/// Computes the outputs of `window` over `input`, of which there is one at least, in pieces of at most `buffer` samples, but for
-/// a single output under a large filter. `engine` is called for an array of a
-/// size with its samples, and computes an output for each. The outputs may be of another class than the samples.
+/// Computes the outputs of `window` over `input`, which has at least one element, in pieces of at most `buffer`
+/// samples, except for a single output under a large filter. `engine` is called with the size of an array and its
+/// samples, and computes an output for each. The outputs may be of another class than the samples.
 ///
 /// # Panics
-/// Where input and output have not as many elements as the window says.
+/// Unless input and output have the sizes of the window.
 pub(crate) fn run<T: Real, I: Sample<T>, O: Sample<T>>(
     (window, buffer): (&Window, usize),
     sides: Sides<T>,
@@ -46,7 +45,7 @@ pub(crate) fn run<T: Real, I: Sample<T>, O: Sample<T>>(
     in_pieces((window, buffer), sides, &input, &SharedOutput::new(output), watch, &mut engine)
 }
 
-/// As [`run`], once for all classes.
+/// Does [`run`], compiled once for all classes.
 fn in_pieces<T: Real>(
     (window, buffer): (&Window, usize),
     sides: Sides<T>,
@@ -68,7 +67,7 @@ fn in_pieces<T: Real>(
         gather(window, sides, input, from, under, samples, watch)?;
         let mark = watch.mark();
         engine(under, samples, results)?;
-        // Of the buffer's outputs only those of the piece count.
+        // Only the buffer's outputs in the piece count.
         watch.rewind(mark);
         watch.count(elements(piece));
         let [above, left, front] = window.before();
@@ -87,18 +86,18 @@ fn elements(size: [usize; 3]) -> usize {
     size.iter().product()
 }
 
-/// The size of the samples that the filter meets over a piece.
+/// Size of the samples under the filter for a piece.
 fn samples_under(window: &Window, piece: [usize; 3]) -> [usize; 3] {
     [0, 1, 2].map(|d| piece[d] + window.others()[d])
 }
 
-/// The size of the largest pieces of an output of this size. What is longest, measured by the filter, is halved until
-/// the samples fit into the buffer: so the pieces have little edge.
+/// Size of the largest pieces of an output of this size. The longest dimension, relative to the filter, is halved until
+/// the samples fit into the buffer: so pieces have short edges.
 fn piece_of(window: &Window, size: [usize; 3], buffer: usize) -> [usize; 3] {
     let mut piece = size;
-    // Of many times the filter: a little edge is much of a little piece.
+    // Many times the filter: in a small piece even a narrow edge is a large part.
     let entries: usize = window.others().iter().map(|others| others + 1).product();
-    let buffer = buffer.max((EDGES * entries).min(MOST));
+    let buffer = buffer.max((MIN_PIECE_TO_FILTER * entries).min(MAX_PIECE));
     let large = |piece| {
         samples_under(window, piece).iter().try_fold(1_usize, |a, b| a.checked_mul(*b)).is_none_or(|n| n > buffer)
     };
@@ -109,13 +108,13 @@ fn piece_of(window: &Window, size: [usize; 3], buffer: usize) -> [usize; 3] {
     piece
 }
 
-/// Where pieces of up to this size begin.
+/// Starts of the pieces of up to this size.
 fn starts(size: [usize; 3], most: [usize; 3]) -> impl Iterator<Item = [usize; 3]> {
     let along = move |d: usize| (0..size[d]).step_by(most[d]);
     along(2).flat_map(move |k| along(1).flat_map(move |j| along(0).map(move |i| [i, j, k])))
 }
 
-/// The samples `under` a piece, from the place `from` on, which may lie outside the array.
+/// Gathers the samples `under` a piece, from the place `from` on, which may lie outside the array.
 fn gather<T: Real>(
     window: &Window,
     sides: Sides<T>,
@@ -138,7 +137,7 @@ fn gather<T: Real>(
             Err(constant) => return to.fill(constant),
         };
         let column = rows * (j + columns * k);
-        // Which of them lie in the array.
+        // Range of those in the array.
         let before = from[0].min(0).unsigned_abs().min(to.len());
         let start = from[0].max(0).unsigned_abs().min(rows);
         let inside = before..to.len().min(before + rows - start);
@@ -152,7 +151,7 @@ fn gather<T: Real>(
     })
 }
 
-/// Does `work` for each of `count` columns of `rows` rows, on all threads where that is worth it.
+/// Calls `work` for each of `count` columns of `rows` rows, on all threads if it is worth it.
 fn for_columns(count: usize, rows: usize, watch: &Watch, work: &(dyn Fn(usize) + Sync)) -> Result<(), Error> {
     let at_once = (STEP / rows.max(1)).max(1);
     let steps = count.div_ceil(at_once);
@@ -184,9 +183,9 @@ mod tests {
             ([5, 7, 1], [15, 15, 1]),
         ] {
             let window = Window::new(Shape::Same, size, filter);
-            let piece = piece_of(&window, size, MOST);
+            let piece = piece_of(&window, size, MAX_PIECE);
             let under = elements(samples_under(&window, piece));
-            assert!(under <= MOST && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
+            assert!(under <= MAX_PIECE && piece.iter().all(|&extent| extent > 0), "{size:?}: {piece:?}");
             let ideal = [0, 1, 2].map(|d| size[d].min(piece[d]) * (size[d] + filter[d] - 1) / size[d]);
             assert!(under < 3 * elements(ideal), "{size:?}: {piece:?}");
         }
@@ -199,7 +198,7 @@ mod tests {
         assert_eq!(starts, [[0, 0, 0], [2, 0, 0], [4, 0, 0], [0, 0, 2], [2, 0, 2], [4, 0, 2]]);
     }
 
-    /// An engine that only copies shows which sample is where.
+    /// An engine that only copies shows the place of each sample.
     #[test]
     fn samples_are_gathered_and_results_stored() {
         let input: Vec<u8> = (1..=12).collect();

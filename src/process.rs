@@ -1,19 +1,19 @@
-//! State that a fork does not inherit.
+//! State that is not inherited by a fork.
 //!
 //! # Rationale
 //! A forked process has the memory of its parent and one thread of it. Threads, locks that another thread held, and all
-//! that belongs to the CUDA driver are of no use there, not even to be given back: to join a thread, to take such a
-//! lock, or to call the driver may last for ever. So a forked process begins with a state of its own, and what it
-//! inherited stays as it is, never looked at and never dropped.
+//! objects of the CUDA driver are unusable there, and cannot even be released: joining a thread, taking such a lock, or
+//! calling the driver may block for ever. So a forked process begins with a state of its own, and the inherited one is
+//! never accessed and never dropped.
 
 use std::ptr;
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-/// The identifier of this process, as the system has it. It is asked once, and again after a fork: that takes longer
-/// than much of a small call.
+/// Identifier of this process. The system is queried once, and again after a fork: that takes longer than much of a
+/// small call.
 pub(crate) fn id() -> u32 {
-    /// 0 where it is not known.
+    /// 0 if unknown.
     static ID: AtomicU32 = AtomicU32::new(0);
     static FORKS_ARE_NOTICED: Once = Once::new();
     extern "C" fn in_the_child() {
@@ -36,7 +36,7 @@ pub(crate) fn id() -> u32 {
     }
 }
 
-/// A `T` for each process, its default at first.
+/// A `T` for each process, initially its default.
 pub(crate) struct PerProcess<T: 'static> {
     current: AtomicPtr<Owned<T>>,
 }
@@ -51,16 +51,16 @@ impl<T: Default + Send + Sync> PerProcess<T> {
         PerProcess { current: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// The state of this process.
+    /// Returns the state of this process.
     pub(crate) fn get(&self) -> &'static T {
         self.of(id())
     }
 
-    /// The state of the process with this identifier, which is the one that runs.
+    /// Returns the state of the process with this identifier, which is the running one.
     fn of(&self, process: u32) -> &'static T {
         loop {
             let found = self.current.load(Ordering::Acquire);
-            // SAFETY: null, or from the box below; what was once published is never freed.
+            // SAFETY: null, or from the box below; a published state is never freed.
             if let Some(owned) = unsafe { found.as_ref() }.filter(|owned| owned.process == process) {
                 return &owned.state;
             }
@@ -70,7 +70,7 @@ impl<T: Default + Send + Sync> PerProcess<T> {
                 return unsafe { &(*fresh).state };
             }
             // Another thread was first.
-            // SAFETY: from `into_raw`, and nobody else has seen it.
+            // SAFETY: from `into_raw`, and never published.
             drop(unsafe { Box::from_raw(fresh) });
         }
     }
@@ -85,9 +85,9 @@ mod tests {
     #[test]
     fn a_fork_is_another_process() {
         assert_eq!((id(), id()), (std::process::id(), std::process::id()));
-        // SAFETY: the child does nothing but ask and end.
+        // SAFETY: the child only queries its identifier and exits.
         match unsafe { libc::fork() } {
-            // SAFETY: as said.
+            // SAFETY: as above.
             0 => unsafe { libc::_exit(i32::from(id() != std::process::id())) },
             child => {
                 let mut ended = -1;
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(*STATE.get().lock().unwrap(), [1, 2]);
     }
 
-    /// What it inherited is not dropped, and a lock that was held at the fork does not matter.
+    /// The inherited state is not dropped, and a lock that was held at the fork does not matter.
     #[test]
     fn a_forked_process_begins_anew() {
         struct Inherited(i32);

@@ -1,12 +1,12 @@
-//! Sweeps that are more than one filter: several in a row, two time levels, a source; and the states on the way.
+//! Sweeps of more than one filter: several in a row, two time levels, a source; and intermediate states.
 //!
 //! # Rationale
-//! Whatever an engine can do to an array that it holds makes a sweep, one thing after the other: a filter, a step of
-//! two time levels, a sum. So every filter has all of this at once, and no engine knows of it. (But where one does many
-//! sweeps of two levels at once, they are left to it.) Many sweeps that are more than filters are recorded once, and run as
-//! a [step of a solver](crate::steps) is: one kernel has the last filter and all that follows it. Arrays lie where the
-//! engine computes while they are swept. Where it has no room for those of a call on the host's arrays, they lie in the
-//! host's memory: each filter goes over them from there to there, and the CPU does the rest, with the same bits.
+//! A sweep is a sequence of operations on arrays that an engine holds: a filter, a step of two time levels, a sum. So
+//! every filter supports all of these, and engines need no code for it. (Only if an engine does many sweeps of two
+//! levels at once, they are left to it.) Many sweeps that are more than filters are recorded once, and run like a [step
+//! of a solver](crate::steps): one kernel has the last filter and all operations after it. Arrays lie in the engine's
+//! memory while they are swept. If it has no room for those of a call on host arrays, they stay in the host's memory:
+//! each filter is computed from there to there, and the CPU does the rest, with the same bits.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use crate::stencil::{
 use crate::steps::{Number, Recorder, Recording, Run, Shape, Step};
 use crate::watch::Watch;
 
-/// So many sweeps of a filter from one array to another.
+/// Does a number of sweeps of a filter from one array to another.
 pub type Filter<'a, T> =
     Box<dyn Fn(&(dyn Engine + 'static), usize, Source<T>, Target<T>, &Watch) -> Result<(), Error> + Send + 'a>;
 
-/// A filter of which an engine may do many sweeps at once, over two time levels.
+/// A filter for which an engine may do many sweeps at once, over two time levels.
 pub trait TwoLevels<T>: Send {
-    /// Whether this engine does.
+    /// True if this engine does.
     fn joins(&self, engine: &(dyn Engine + 'static)) -> bool;
 
-    /// So many sweeps, as [`Engine::two_levels`].
+    /// Does a number of sweeps, as [`Engine::two_levels`].
     fn sweep(
         &self,
         engine: &(dyn Engine + 'static),
@@ -56,52 +56,52 @@ impl TwoLevels<f64> for Stencil {
     }
 }
 
-/// What a call sweeps, without its data.
+/// Operations of a call's sweeps, without its data.
 pub struct Scheme<'a, T> {
-    /// The filters of a sweep, in their order; one at least.
+    /// Filters of a sweep, in their order; at least one.
     pub filters: Vec<Filter<'a, T>>,
-    /// The filter and the older time level, where there is one filter and an engine may sweep both at once.
+    /// The filter and the older time level, if there is one filter and an engine may sweep both at once.
     pub joint: Option<Box<dyn TwoLevels<T> + 'a>>,
-    /// The weight of the older time level, where there is one that is known ahead of the data.
+    /// Weight of the older time level, if there is one that is known before the data.
     pub weight: Option<T>,
-    /// How many states are returned.
+    /// Number of states that are returned.
     pub states: usize,
-    /// The sweeps from one of them to the next.
+    /// Number of sweeps from one state to the next.
     pub every: usize,
 }
 
-/// What is added in every sweep.
+/// Source term, added in every sweep.
 pub enum Addend<'a, T> {
-    /// One number everywhere.
+    /// One number for all elements.
     Scalar(T),
-    /// As many numbers as samples; in a step that is recorded, also one.
+    /// A number for each sample; in a recorded step, also one number.
     Elements(Source<'a, T>),
 }
 
-/// The data of a scheme: all of them arrays of the host's, or all where the engine has them.
+/// Data of a scheme: all of them host arrays, or all held by the engine.
 pub struct Data<'a, T> {
-    /// What is swept.
+    /// Initial state.
     pub from: Source<'a, T>,
-    /// The time level before that, where there is a weight of it.
+    /// The time level before that, if it has a weight.
     pub older: Option<Source<'a, T>>,
-    /// Its weight, where a step that is recorded computes it: one element.
+    /// Its weight, if a recorded step computes it: one element.
     pub weight: Option<&'a Array<T>>,
-    /// What is added in every sweep.
+    /// Source term.
     pub source: Option<Addend<'a, T>>,
-    /// Where the states go, one behind the other.
+    /// Target of the states, one after the other.
     pub to: Target<'a, T>,
-    /// Where the level before the last state goes, if anybody wants it.
+    /// Target of the level before the last state, if requested.
     pub older_to: Option<Target<'a, T>>,
 }
 
-/// Where arrays lie meanwhile.
+/// Place of the arrays during the sweeps.
 struct Stage<'e> {
     engine: &'e (dyn Engine + 'static),
-    /// What computes beside the filters where the arrays lie in the host's memory, since the engine has no room.
+    /// Computes all but the filters if the arrays lie in the host's memory, since the engine has no room.
     cpu: Option<Cpu>,
 }
 
-/// What is added, at hand.
+/// The source term, in the place of the arrays.
 enum Ready<'a, T> {
     Scalar(T),
     Own(Array<T>),
@@ -121,8 +121,8 @@ impl<T> Ready<'_, T> {
     }
 }
 
-/// From so many sweeps on a call has them in kernels of their own: of fewer, cutting a program takes longer than it saves.
-const MANY: usize = 8;
+/// Minimum number of sweeps to run as kernels: for fewer, planning a program takes longer than it saves.
+const MIN_SWEEPS_IN_KERNELS: usize = 8;
 
 impl<T: Number> Scheme<'_, T>
 where
@@ -131,10 +131,10 @@ where
     /// Runs it. A sweep of filters alone counts in `watch` for each filter, any other once.
     ///
     /// # Errors
-    /// The engine's. What is written is of no known value then.
+    /// The engine's. The target is unspecified then.
     ///
     /// # Panics
-    /// Where data have not as many elements as go together.
+    /// If lengths of data do not match.
     pub fn run(&self, engine: &(dyn Engine + 'static), data: Data<T>, watch: &Watch) -> Result<(), Error> {
         let len = data.from.len();
         if len == 0 {
@@ -142,7 +142,7 @@ where
         }
         let weighted = self.weight.is_some() || data.weight.is_some();
         assert_eq!((data.to.len(), data.older.is_some()), (self.states * len, weighted));
-        // The state, what filters make of it in turns, and what is given beside it.
+        // The state, alternating results of filters, and the other data.
         let older = usize::from(data.older.is_some());
         let arrays = 3 + older + usize::from(matches!(data.source, Some(Addend::Elements(_))));
         let on_host = matches!(data.from, Source::Host(_));
@@ -154,7 +154,7 @@ where
         let adds = weighted || data.source.is_some();
         // Several filters are one walk.
         let is_joined = self.filters.len() > 1;
-        let is_long = self.states.saturating_mul(self.every) >= MANY && self.every > 1;
+        let is_long = self.states.saturating_mul(self.every) >= MIN_SWEEPS_IN_KERNELS && self.every > 1;
         if let Some((joint, older)) = joint {
             self.at_once(&stage, &**joint, older, data, watch)
         } else if (adds || is_joined) && is_long && stage.cpu.is_none() && data.weight.is_none() && engine.has_chains()
@@ -165,7 +165,7 @@ where
         }
     }
 
-    /// Sweeps of two levels, which the engine does many of at once.
+    /// Does sweeps of two levels, many at once in the engine.
     fn at_once(
         &self,
         stage: &Stage,
@@ -186,7 +186,7 @@ where
         }
     }
 
-    /// A sweep after the other, each a step of a program.
+    /// Does the sweeps one after the other, each as a step of a program.
     fn in_kernels(&self, stage: &Stage, data: Data<T>, watch: &Watch) -> Result<(), Error> {
         let adds = data.older.is_some() || data.source.is_some();
         let Data { from, older, source, mut to, older_to, .. } = data;
@@ -212,7 +212,7 @@ where
         }
     }
 
-    /// A sweep as a step: of the state, the older level, and what is added, as far as there are these.
+    /// Records a sweep as a step: of the state, the older level, and the source term, as far as present.
     fn step(&self, engine: &(dyn Engine + 'static), len: usize, number: Option<T>, adds: bool) -> Result<Step, Error> {
         let recording = Recording::new();
         let recorder = Recorder::new(recording.clone(), Box::new(Cpu::new()));
@@ -238,14 +238,14 @@ where
             stage.sum([Operand::Array(&next), source], &mut to, &watch)?;
             next = to;
         }
-        // What was the newest is the older one then, and what is added stays.
+        // The newest level becomes the older one, and the source term stays.
         let results = [Some(T::numbers(Arc::new(next))), older.and(Some(newest)), added].into_iter().flatten();
         let outputs = results.map(|result| recording.value(&result)).collect::<Result<Vec<_>, _>>()?;
         let shape = Shape { states: outputs.len(), records: 0, until: false };
         Step::new(engine, recording.finish()?, outputs, shape)
     }
 
-    /// One thing after the other.
+    /// Does one operation after the other.
     fn filter_by_filter(&self, stage: &Stage, data: Data<T>, watch: &Watch) -> Result<(), Error> {
         let Data { from, older, weight, source, mut to, older_to } = data;
         let weight = weight.map(Operand::Array).or(self.weight.map(Operand::Scalar));
@@ -258,21 +258,20 @@ where
             Some(Addend::Elements(elements)) => Some(Ready::Own(stage.loaded(elements, watch)?)),
         };
         let adds = weight.is_some() || source.is_some();
-        // A sweep that is one filter and nothing else goes with others in one call.
+        // Sweeps that are a single filter are combined in one call.
         let (sweeps, at_once) = if self.filters.len() == 1 && !adds { (1, self.every) } else { (self.every, 1) };
-        // The state, and the level before it: what has not been computed yet is what came in. And what may be written
-        // to.
+        // The state, and the level before it: `None` until computed, for the data of the call. And arrays to reuse.
         let (mut newest, mut spare): (Option<Array<T>>, Vec<Array<T>>) = (None, Vec::new());
         let mut stored = false;
         for state in 0..self.states {
             for sweep in 0..sweeps {
                 let mark = watch.mark();
-                // Where no level before it is asked for, the state gives way to what comes of it.
+                // If no earlier level is needed, the state is replaced by the result.
                 let mut step = if weight.is_none() { newest.take() } else { None };
                 for (number, filter) in self.filters.iter().enumerate() {
                     let samples = step.as_ref().or(newest.as_ref());
                     let samples = samples.map_or(Ok(from), |samples| stage.source(samples))?;
-                    // The last one of all may write where the result goes.
+                    // The very last filter may write to the target directly.
                     stored = !adds && self.states == 1 && sweep + 1 == sweeps && number + 1 == self.filters.len();
                     if stored {
                         filter(stage.engine, at_once, samples, again(&mut to), watch)?;
@@ -320,13 +319,13 @@ where
     }
 }
 
-/// The array behind numbers of this class.
+/// Returns the array of numbers of this class.
 fn array_of<T: Number>(numbers: &Numbers) -> Result<&Array<T>, Error> {
     let array = T::of_numbers(numbers).map(|array| &**array);
     array.ok_or_else(|| Error::Internal("A sweep in another class than its arrays.".into()))
 }
 
-/// A target, for one of several writes to it.
+/// Reborrows a target, for one of several writes to it.
 fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
     match target {
         Target::Host(results) => Target::Host(results),
@@ -345,22 +344,22 @@ impl<'e> Stage<'e> {
         }
     }
 
-    /// What computes on the arrays beside the filters.
+    /// Engine for operations other than filters.
     fn arithmetic(&self) -> &(dyn Engine + 'static) {
         self.cpu.as_ref().map_or(self.engine, |cpu| cpu)
     }
 
-    /// An array for a filter to read.
+    /// Lends an array to a filter as its source.
     fn source<'a, T: Real>(&self, array: &'a Array<T>) -> Result<Source<'a, T>, Error> {
         Ok(if self.cpu.is_some() { Source::Host(array.held::<Pooled<T>>()?) } else { Source::Array(array) })
     }
 
-    /// An array for a filter to write.
+    /// Lends an array to a filter as its target.
     fn target<'a, T: Real>(&self, array: &'a mut Array<T>) -> Result<Target<'a, T>, Error> {
         Ok(if self.cpu.is_some() { Target::Host(array.held_mut::<Pooled<T>>()?) } else { Target::Array(array) })
     }
 
-    /// The sum of two operands, one of which is an array.
+    /// Adds two operands, one of which is an array.
     fn sum<T: Real>(&self, operands: [Operand<T>; 2], to: &mut Array<T>, watch: &Watch) -> Result<(), Error>
     where
         dyn Engine: Arithmetic<T>,
@@ -374,7 +373,7 @@ impl<'e> Stage<'e> {
         Arithmetic::binary(self.arithmetic(), Binary::Add, operands, &expansion, to, watch)
     }
 
-    /// A copy of an array, here.
+    /// Copies an array to this place.
     fn loaded<T: Real>(&self, from: Source<T>, watch: &Watch) -> Result<Array<T>, Error>
     where
         dyn Engine: Compute<T>,
@@ -386,7 +385,7 @@ impl<'e> Stage<'e> {
         Ok(array)
     }
 
-    /// Copies an array to where a state goes: the first one, the next one behind it, and so on.
+    /// Copies an array to the target of a state: the first one, the next one after it, and so on.
     fn store<T: Real>(&self, from: Source<T>, to: &mut Target<T>, state: usize, watch: &Watch) -> Result<(), Error>
     where
         dyn Engine: Compute<T> + Arithmetic<T>,
@@ -405,7 +404,7 @@ impl<'e> Stage<'e> {
                 Arithmetic::put(self.engine, from, &Places::run(state * len, len), array, watch)?;
             }
         }
-        // Of all that is copied nothing is an update.
+        // Copies count as no updates.
         watch.rewind(mark);
         Ok(())
     }

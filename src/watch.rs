@@ -1,21 +1,21 @@
 //! A run that can be watched and stopped from another thread.
 //!
 //! # Rationale
-//! Who waits for a long run, the host's own thread, wants to tell how far it is, and to end it when the user has had
-//! enough. The engines know no host; so they are handed this, count their work in it between two steps, and end early
-//! where they are told to. A step is to take less than a tenth of a second, whatever the machine.
+//! The host's own thread, which waits for a long run, shows its progress, and ends it when the user has pressed Ctrl-C.
+//! Engines do not depend on the host; so they get this, count their work in it between two steps, and end early on
+//! request. A step should take less than a tenth of a second, on any machine.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// That a run was asked to end before its end.
+/// The run was requested to stop before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stopped;
 
-/// What was counted up to some moment.
+/// Count at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark(u64);
 
-/// What an engine has done of a run, and whether it is to go on.
+/// Progress of an engine in a run, and the request to stop.
 #[derive(Debug, Default)]
 pub struct Watch {
     stop: AtomicBool,
@@ -23,47 +23,45 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Of a run that has not begun.
+    /// Makes a watch for a new run.
     pub fn new() -> Watch {
         Watch::default()
     }
 
-    /// Counts `updates` more as done: computed elements, each as often as there are sweeps. Of work that is done twice,
-    /// the second time is not counted.
+    /// Adds `updates` to the count: computed elements, times the sweeps. Work that is repeated is counted once.
     pub fn count(&self, updates: usize) {
         self.done.fetch_add(updates as u64, Ordering::Relaxed);
     }
 
-    /// The updates that were counted.
+    /// Number of updates that were counted.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// Where the count stands, to [rewind](Watch::rewind) to.
+    /// Returns the present count, to [rewind](Watch::rewind) to.
     pub fn mark(&self) -> Mark {
         Mark(self.done())
     }
 
-    /// Takes back what was counted since `mark` of this watch was made: work that will be done again. Nobody else may
-    /// be counting meanwhile.
+    /// Resets the count to `mark` of this watch, for work that will be repeated. No other thread may count meanwhile.
     pub fn rewind(&self, mark: Mark) {
         self.done.store(mark.0, Ordering::Relaxed);
     }
 
-    /// Asks the run to end at its next step.
+    /// Requests the run to end at its next step.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked to end.
+    /// True if a stop was requested.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// To be asked before each step.
+    /// Must be called before each step.
     ///
     /// # Errors
-    /// [`Stopped`] when the run is to end.
+    /// [`Stopped`] if the run should end.
     pub fn check(&self) -> Result<(), Stopped> {
         if self.is_stopped() { Err(Stopped) } else { Ok(()) }
     }
@@ -83,7 +81,7 @@ mod tests {
         assert_eq!(watch.check(), Err(Stopped));
     }
 
-    /// An attempt that fails half way leaves nothing in the count, and the next one ends at 100%.
+    /// An attempt that fails half way leaves the count unchanged, and the next one ends at 100%.
     #[test]
     fn a_second_attempt_does_not_count_twice() {
         let watch = Watch::new();

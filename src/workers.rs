@@ -1,15 +1,15 @@
-//! The threads of this library, which both engines share.
+//! Threads of this library, shared by both engines.
 //!
 //! # Rationale
-//! A pool of its own, not rayon's global one: the host may load other libraries with rayon inside, and ours must be
-//! gone, threads and all, when the host clears the function. Dropping a pool tells its threads to end and does not wait
-//! for them; so their handles are kept and joined.
+//! A pool of its own, not rayon's global one: the host may load other libraries with rayon inside, and ours must end,
+//! threads and all, when the host clears the function. Dropping a pool tells its threads to end and does not wait for
+//! them; so their handles are kept and joined.
 //!
-//! Nobody waits for a pool that somebody else is using: one that is given back, or replaced by one of another size, is
-//! ended by the call that has it last.
+//! No call waits for a pool in use by another: a pool that is released, or replaced by one of another size, is ended by
+//! its last user.
 //!
 //! # Limitations
-//! Threads do not survive a fork: a forked process leaves alone the pool that it inherited and starts one of its own.
+//! Threads do not survive a fork: a forked process leaves the inherited pool alone and starts one of its own.
 
 use std::cell::RefCell;
 use std::io;
@@ -23,17 +23,17 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::memory;
 use crate::process::PerProcess;
 
-/// The pool that is kept, if there is one.
+/// The current pool, if there is one.
 type Kept = Option<Arc<Workers>>;
 
 /// The pool of this process.
 static WORKERS: PerProcess<Mutex<Kept>> = PerProcess::new();
 
-/// The most threads that are wanted; 0 for no limit.
+/// Maximum number of threads; 0 for no limit.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The pool of a call that works apart from the others on this thread, made when first asked for.
+    /// Separate pool of a call on this thread, made when first needed.
     static APART: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
@@ -41,11 +41,11 @@ thread_local! {
 pub struct Workers {
     pool: Option<ThreadPool>,
     handles: Vec<JoinHandle<()>>,
-    /// The process whose threads they are.
+    /// Process that owns the threads.
     process: u32,
 }
 
-/// The pool, for as long as somebody uses it.
+/// The pool, kept alive while in use.
 pub struct Pool(Arc<Workers>);
 
 impl Deref for Pool {
@@ -57,14 +57,15 @@ impl Deref for Pool {
 }
 
 impl Workers {
-    /// Sets the most threads that the pool may have; `None` for as many as there are processors.
+    /// Sets the maximum number of threads of the pool; `None` for the number of processors.
     pub fn limit(threads: Option<usize>) {
         LIMIT.store(threads.unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// How many threads the pool has, or will have: the processors this process may use, or the limit if that is less.
+    /// Number of threads of the pool, present or future: the processors this process may use, or the limit if that is
+    /// less.
     pub fn count() -> usize {
-        // Asked once: the answer takes longer than a small call.
+        // Queried once: the query takes longer than a small call.
         static AVAILABLE: OnceLock<usize> = OnceLock::new();
         let available = *AVAILABLE.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from));
         match LIMIT.load(Ordering::Relaxed) {
@@ -73,24 +74,24 @@ impl Workers {
         }
     }
 
-    /// The pool, made if it is not there, and made anew if its size is to be another. `None` where the system gives no
+    /// Returns the pool, made if it does not exist, and replaced if its size must change. `None` if the system refuses
     /// more threads, or has no memory for them: the caller then does the work itself.
     ///
-    /// Several threads may use it at the same time; none is served before the others' tasks that have begun.
+    /// Several threads may use it at the same time; none is served before tasks of others that have begun.
     pub fn get() -> Option<Pool> {
         let count = Workers::count();
         let apart = APART.with_borrow_mut(|apart| apart.as_mut().map(|kept| Workers::of_size(kept, count)));
         apart.unwrap_or_else(|| Workers::of_size(&mut lock(), count))
     }
 
-    /// Does `work`, which gets a pool of its own on this thread, gone when it is done. It never waits for the tasks of
-    /// others, which may last for hours.
+    /// Does `work` with a separate pool on this thread, ended afterwards. It never waits for the tasks of others, which
+    /// may take hours.
     pub fn apart<T>(work: impl FnOnce() -> T) -> T {
-        /// Puts back what was there before, also after a panic.
+        /// Restores the former state, even after a panic.
         struct Before(Option<Kept>);
         impl Drop for Before {
             fn drop(&mut self) {
-                // Out of the cell first: to end a pool takes a while.
+                // Taken out of the cell first: ending a pool takes a while.
                 let own = APART.replace(self.0.take());
                 drop(own);
             }
@@ -99,13 +100,13 @@ impl Workers {
         work()
     }
 
-    /// Whether this thread is in such `work`: threads that it starts for that had better be, too.
+    /// True if this thread is in such `work`: then threads that it starts for it should be, too.
     pub fn is_apart() -> bool {
         APART.with_borrow(Option::is_some)
     }
 
-    /// Ends the pool and waits for its threads, unless somebody is using it: then that is done when they have done with
-    /// it. Who asks for it again gets another.
+    /// Ends the pool and waits for its threads, unless it is in use: then its last user ends it. A later request gets
+    /// another pool.
     pub fn release() {
         let kept = lock().take();
         drop(kept);
@@ -120,14 +121,14 @@ impl Workers {
     }
 
     fn start(count: usize) -> Option<Workers> {
-        // What the pool is made of.
+        // Memory for the pool itself.
         memory::spare(count * memory::THREAD).ok()?;
         let mut handles = Vec::with_capacity(count);
         let pool = ThreadPoolBuilder::new()
             .num_threads(count)
             .thread_name(|number| format!("stencil-{number}"))
             .spawn_handler(|thread| {
-                // Also for the threads before it, which may need a little more still.
+                // Includes the earlier threads, which may still need a little more.
                 let room = memory::check().and_then(|()| memory::spare(memory::STACK + count * memory::THREAD));
                 room.map_err(|_| io::ErrorKind::OutOfMemory)?;
                 let name = thread.name().unwrap_or("stencil").to_owned();
@@ -138,15 +139,15 @@ impl Workers {
                     thread.run();
                 };
                 handles.push(std::thread::Builder::new().name(name).stack_size(memory::STACK).spawn(start)?);
-                // One after the other: the C library may take all there is for a thread's heap, and the next one is
-                // asked for only then.
+                // One after the other: the C library may take all memory for a thread's heap, and the check for the
+                // next one comes only then.
                 begun.wait();
                 Ok(())
             })
             .build();
         let workers = Workers { pool: pool.ok(), handles, process: crate::process::id() };
-        // Where not all have started, those that did end by themselves, and are joined here.
-        // Of those of a whole pool each does something, and has then all that it takes.
+        // If not all have started, those that did end by themselves, and are joined here. In a complete pool each
+        // thread does a task, and then has all the memory that it needs.
         workers.pool.as_ref()?.broadcast(|_| ());
         Some(workers)
     }
@@ -156,13 +157,13 @@ impl Drop for Workers {
     fn drop(&mut self) {
         let (pool, handles) = (self.pool.take(), std::mem::take(&mut self.handles));
         if self.process != crate::process::id() {
-            // Inherited by a fork, without the threads: to end it would be to wait for them for ever.
+            // Inherited by a fork, without the threads: ending it would wait for them for ever.
             std::mem::forget((pool, handles));
             return;
         }
         drop(pool);
         for handle in handles {
-            // A worker that panicked has told its caller.
+            // A worker that panicked has reported to its caller.
             let _ = handle.join();
         }
     }
@@ -176,7 +177,7 @@ fn lock() -> MutexGuard<'static, Kept> {
 mod tests {
     use super::*;
 
-    /// Counts the threads that have ended, by what they drop then.
+    /// Counts the threads that have ended, by a value that they drop then.
     #[derive(Clone, Default)]
     struct Ended(Arc<AtomicUsize>);
 
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn who_works_apart_has_a_pool_of_its_own() {
+    fn apart_work_has_a_pool_of_its_own() {
         let (shared, ended) = (Workers::get().unwrap(), Ended::default());
         let threads = Workers::apart(|| {
             let (own, again) = (Workers::get().unwrap(), Workers::get().unwrap());

@@ -1,8 +1,8 @@
-//! The CPU engine: the same bits without a GPU.
+//! The CPU engine: bit-identical results without a GPU.
 //!
-//! Everything is an operator of `simd` on contiguous numbers; `lines` and `convolution` bring the samples into
-//! that form, a tile at a time. Operations on single elements, `arithmetic`, are plain loops that the compiler
-//! makes vectors of, for the same instructions. Tiles and pieces are the `tasks` that the threads share.
+//! Everything is an operator of `simd` on contiguous numbers; `lines` and `convolution` bring the samples into that
+//! form, a tile at a time. Elementwise operations, `arithmetic`, are plain loops that the compiler vectorises, for the
+//! same instruction sets. Tiles and pieces are the `tasks` that the threads share.
 
 mod arithmetic;
 mod convolution;
@@ -22,19 +22,19 @@ use lines::{Differences, Sweeps};
 pub use simd::Level;
 use simd::{Instructions, Lanes};
 
-/// The CPU engine with one level of SIMD.
+/// The CPU engine for one SIMD level.
 #[derive(Debug, Clone, Copy)]
 pub struct Cpu {
     instructions: Instructions,
 }
 
 impl Cpu {
-    /// With the best instructions that this processor has.
+    /// Uses the best instruction set of this processor.
     pub fn new() -> Cpu {
         Cpu { instructions: Instructions::best() }
     }
 
-    /// With these instructions; `None` where the processor lacks them.
+    /// Uses this instruction set; `None` if the processor lacks it.
     pub fn with_level(level: Level) -> Option<Cpu> {
         level.detect().map(|instructions| Cpu { instructions })
     }
@@ -46,19 +46,21 @@ impl Default for Cpu {
     }
 }
 
-/// So few neighbours side by side are too short for a tile's columns.
-const FEW: usize = 64;
+/// Minimum number of contiguous neighbours for a tile's columns.
+const MIN_TILE_COLUMNS: usize = 64;
 
-/// Shorter lines are mostly ends. Of neighbours, each line is a loop by itself.
-const LONG: usize = 8;
-const NEIGHBOURS: usize = 20;
+/// Minimum lengths of lines that are not mostly ends: of neighbouring lines, and of contiguous ones, each of which is a
+/// loop by itself.
+const MIN_LINE: usize = 8;
+const MIN_CONTIGUOUS_LINE: usize = 20;
 
-/// From so many entries along one dimension on, tiles are never quicker.
-const MANY: usize = 16;
+/// Number of entries along one dimension from which on tiles are never faster.
+const MIN_TAPS_BY_LINES: usize = 16;
 
-/// Up to so many entries along one dimension, tiles are not quicker where the array is three times as long. (Across the
-/// columns of 1000 x 1000 doubles, with AVX-512, lines take 0.44, 0.46 and 1.02 of a tile's time for 3, 5 and 9 entries.)
-const SOME: usize = 7;
+/// Maximum number of entries along one dimension at which lines are faster if the array is three times as long. (Across
+/// the columns of 1000 x 1000 doubles, with AVX-512, lines take 0.44, 0.46 and 1.02 of a tile's time for 3, 5 and 9
+/// entries.)
+const MAX_TAPS_BY_LONG_LINES: usize = 7;
 
 impl Engine for Cpu {
     fn name(&self) -> &str {
@@ -73,7 +75,7 @@ impl Engine for Cpu {
         program::prepare(self.instructions, kernel)
     }
 
-    /// Samples and results stay in the caches.
+    /// Samples and results of a piece stay in the caches.
     fn piece(&self) -> usize {
         1 << 17
     }
@@ -86,7 +88,7 @@ impl Engine for Cpu {
         watch: &Watch,
     ) -> Result<bool, Error> {
         assert_eq!([from.count(), to.count()], [what.elements(); 2]);
-        if from.count() == 0 || (what.lines().is_some() && what.filter().values().len() >= MANY) {
+        if from.count() == 0 || (what.lines().is_some() && what.filter().values().len() >= MIN_TAPS_BY_LINES) {
             return Ok(false);
         }
         convolution::sweep(what, self.instructions, (from, to), watch).map(|()| true)
@@ -108,14 +110,16 @@ impl<T: Lanes> Compute<T> for Cpu {
 
     fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.elements(), from, to)?;
-        // Along one dimension the chain is that of a stencil. Its vectors run along whatever lies side by side: along
-        // lines of neighbours, and of short columns across them, where a tile's have no room. Of wider rows a tile keeps
-        // as many columns as the filter has entries in the cache: that pays for some number of them.
+        // Along one dimension the chain is that of a stencil. Its vectors run along contiguous elements: along the
+        // lines themselves, or, if columns are too short for a tile's vectors, across them. With more neighbours, a
+        // tile keeps as many columns in the cache as the filter has entries: that pays for a medium number of entries.
         let taps = what.filter().values();
         let by_lines = |lines: &Lines| match taps.len() {
-            MANY.. => true,
-            _ if lines.inner() < FEW => lines.length() >= if lines.inner() == 1 { NEIGHBOURS } else { LONG },
-            taps => taps <= SOME && lines.length() >= 3 * taps,
+            MIN_TAPS_BY_LINES.. => true,
+            _ if lines.inner() < MIN_TILE_COLUMNS => {
+                lines.length() >= if lines.inner() == 1 { MIN_CONTIGUOUS_LINE } else { MIN_LINE }
+            }
+            taps => taps <= MAX_TAPS_BY_LONG_LINES && lines.length() >= 3 * taps,
         };
         if let Some((axis, lines)) = what.lines().filter(|(_, lines)| by_lines(lines)) {
             let lines = (lines, what.boundary()[axis]);
@@ -138,10 +142,10 @@ impl<T: Lanes> Compute<T> for Cpu {
     }
 }
 
-/// Where the samples are, and where the results go.
+/// Returns the samples and the room for the results.
 ///
 /// # Panics
-/// Where their lengths are not `elements`.
+/// Unless their lengths are `elements`.
 fn ends<'a, T: Real>(elements: usize, from: Source<'a, T>, to: Target<'a, T>) -> Result<(&'a [T], &'a mut [T]), Error> {
     let (input, output) = (from.samples()?, to.results()?);
     assert_eq!([input.len(), output.len()], [elements; 2]);

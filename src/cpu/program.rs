@@ -1,12 +1,12 @@
-//! Kernels of programs on the CPU: tile after tile, first its filters, then the operations over blocks of it that stay in
-//! the first-level cache.
+//! Kernels of programs on the CPU: tile after tile, first its filters, then the operations over blocks of it that stay
+//! in the first-level cache.
 //!
 //! # Rationale
-//! Filters over a tile are computed by the loops of the convolution, which keep several columns of outputs in registers.
-//! Their samples are the columns of the input as they lie; only where the ends of an array are under the filter are samples
-//! copied together first. All other parts are loops over slices, which the compiler makes vectors of. A block of a few
-//! hundred elements goes through all of them before the next one is begun, so arrays are read and written once, and what lies
-//! between two parts never leaves the caches.
+//! Filters over a tile are computed by the loops of the convolution, which keep several columns of outputs in
+//! registers. Their samples are the columns of the input in place; they are copied first only if the filter reaches
+//! beyond the ends of the array. All other parts are loops over slices, which the compiler vectorises. A block of a few
+//! hundred elements goes through all of them before the next one is begun, so arrays are read and written once, and
+//! intermediate results never leave the caches.
 
 mod block;
 mod buffers;
@@ -27,25 +27,25 @@ use block::{Block, Frame};
 use buffers::{Buffers, TILE};
 use filter::Filtered;
 
-/// What a kernel may hold. Nothing is computed again: a block's neighbours lie in other blocks.
+/// Limits of a kernel. Recomputation is not allowed: a block's neighbours lie in other blocks.
 pub(super) const LIMITS: Limits = Limits { entries: 256, again: 0, arrays: 64, parts: 256, numbers: 0, alone: true };
 
-/// The most elements of a task: some tiles, so that its end costs little.
-const TASK: usize = 16 * TILE;
+/// Maximum number of elements in a task: several tiles, so that the overhead is small.
+const TASK_ELEMENTS: usize = 16 * TILE;
 
-/// The tasks of a thread at least, so that none waits long for another's last one.
+/// Minimum number of tasks for each thread, so that none waits long for another's last one.
 const TASKS_OF_A_THREAD: usize = 4;
 
-/// Where a loop finds an operand.
+/// Place of a loop's operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Place {
     /// In a buffer of a block.
     Buffer(usize),
-    /// In a buffer that is one number all over.
+    /// In a buffer filled with one number.
     Number(usize),
     /// In the tile of a filter.
     Filtered(usize),
-    /// In an input that goes along with the domain.
+    /// In an input with the layout of the domain.
     Input(usize),
 }
 
@@ -59,7 +59,7 @@ enum Action {
     Convert(Place),
     /// Random numbers, of the draw and the seed.
     Random(Distribution, [Place; 2]),
-    /// The sample that is farthest from the element.
+    /// The sample farthest from the element.
     Sample(usize, [Axis; 3]),
 }
 
@@ -67,31 +67,31 @@ enum Action {
 struct Loop {
     action: Action,
     single: bool,
-    /// The buffer that it writes.
+    /// Number of the buffer that it writes.
     to: usize,
-    /// The output that it writes instead, where nobody reads the buffer.
+    /// Output that it writes instead, if no loop reads the buffer.
     output: Option<usize>,
 }
 
-/// A kernel that is ready to run.
+/// A kernel ready to run.
 struct Ready {
     instructions: Instructions,
     kernel: Kernel,
-    /// Numbers that are operands, and whether they are in single.
+    /// Numbers used as operands; true for single precision.
     numbers: Vec<(f64, bool)>,
     filters: Vec<Filtered>,
     loops: Vec<Loop>,
-    /// The outputs that no loop and no filter writes, with the place of their elements when the loops are over.
+    /// Outputs that no loop and no filter writes, with the place of their elements when the loops are done.
     results: Vec<(usize, Place)>,
-    /// The number of buffers for a block.
+    /// Number of buffers for a block.
     buffers: usize,
-    /// Those of threads that have none at the moment.
+    /// Buffers not in use by a thread.
     spare: Mutex<Vec<Buffers>>,
-    /// The multiply-adds of an element, roughly.
+    /// Approximate number of multiply-adds for an element.
     work: usize,
 }
 
-/// A kernel as loops.
+/// Converts a kernel to loops.
 pub(super) fn prepare(instructions: Instructions, kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
     let whole = View { start: 0, steps: kernel.steps() };
     let mut places: Vec<Place> = Vec::with_capacity(kernel.parts.len());
@@ -156,14 +156,14 @@ impl Action {
         }
     }
 
-    /// Returns true if it asks for a block's lines.
+    /// Returns true if it needs a block's lines.
     fn sees_lines(&self) -> bool {
         matches!(self, Action::Load(..) | Action::Sample(..))
     }
 }
 
 impl Ready {
-    /// Has a loop or a filter write what becomes one output there, where no loop reads it.
+    /// Lets a loop or a filter write to an output directly, if no loop reads that result.
     fn write_outputs(&mut self) {
         let Ready { kernel, filters, loops, results, .. } = self;
         results.retain(|&(output, ref place)| {
@@ -181,8 +181,8 @@ impl Ready {
         });
     }
 
-    /// Gives a buffer that nobody reads any more to the next loop that writes: fewer stay in the cache. Each loop has one of
-    /// its own yet.
+    /// Reuses a buffer for the next loop once it has no more readers: fewer stay in the cache. Before this each loop
+    /// has one of its own.
     fn share_buffers(&mut self) {
         let mut last: Vec<usize> = (0..self.loops.len()).collect();
         for (at, one) in self.loops.iter_mut().enumerate() {
@@ -249,11 +249,11 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// A class, among those of a kernel.
+/// A class of a kernel's numbers.
 trait Class: Lanes {
     fn of_arrays<'a>(arrays: &Arrays<'a>, number: usize) -> &'a [Self];
 
-    /// The entries in this class.
+    /// The filter's entries in this class.
     fn filter(one: &Filtered) -> &Filter<Self>;
 
     /// The output, if it is of this class.
@@ -288,7 +288,7 @@ impl Class for f32 {
     }
 }
 
-/// Where results go.
+/// Destination of results.
 enum Output<'a> {
     Double(SharedOutput<'a, f64>),
     Single(SharedOutput<'a, f32>),
@@ -315,7 +315,7 @@ impl Prepared for Ready {
         let frame = Frame::new(&self.kernel.domain, arrays, self.instructions, [by_lines, is_deep]);
         let (tiles, elements) = (frame.tiles(), self.kernel.len());
         let threads = tasks::threads(elements.saturating_mul(self.work));
-        let task = (TASK * tiles / elements).min(tiles / (TASKS_OF_A_THREAD * threads)).max(1);
+        let task = (TASK_ELEMENTS * tiles / elements).min(tiles / (TASKS_OF_A_THREAD * threads)).max(1);
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         tasks::run(tiles.div_ceil(task), threads, 1, watch, |number, _: &mut (), progress| {
             let mut buffers = spare().pop().unwrap_or_default();
@@ -346,7 +346,7 @@ impl Prepared for Ready {
                     }
                     for (output, place) in &self.results {
                         // SAFETY: as above.
-                        unsafe { give(&frame, &outputs[*output], place, &block, &buffers) };
+                        unsafe { store(&frame, &outputs[*output], place, &block, &buffers) };
                     }
                 }
             }
@@ -356,11 +356,11 @@ impl Prepared for Ready {
     }
 }
 
-/// Copies a block's results to where they go.
+/// Copies a block's results to an output.
 ///
 /// # Safety
-/// Nobody else has these elements of the output.
-unsafe fn give(frame: &Frame, output: &Output, place: &Place, block: &Block, buffers: &Buffers) {
+/// No other task may access these elements of the output.
+unsafe fn store(frame: &Frame, output: &Output, place: &Place, block: &Block, buffers: &Buffers) {
     let range = block.start..block.start + block.len;
     match output {
         // SAFETY: as the caller says.

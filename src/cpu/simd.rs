@@ -1,10 +1,10 @@
 //! Operators on contiguous numbers, written once over a vector type and compiled for each instruction set.
 //!
-//! # What proves what
-//! To run an instruction that the processor lacks is undefined behaviour. So the tokens `Avx512` and `Avx2` exist
-//! only where the processor was found to have their features; a vector can only be made from a token, and computing
-//! with a vector needs no other proof. The list of features is written once, in `instruction_set!`: what is asked for
-//! at detection is what the code is compiled with, and the compiler refuses intrinsics that need others.
+//! # Tokens as proof
+//! Executing an instruction that the processor lacks is undefined behaviour. So the tokens `Avx512` and `Avx2` exist
+//! only if the processor was found to have their features; a vector can only be made from a token, and computing with a
+//! vector needs no other proof. The list of features is written once, in `instruction_set!`: the code is compiled with
+//! exactly the features that detection tests, and the compiler refuses intrinsics that need others.
 
 use std::sync::OnceLock;
 
@@ -23,10 +23,10 @@ pub enum Level {
 }
 
 impl Level {
-    /// All of them, the best first.
+    /// All levels, the best first.
     pub const ALL: [Level; 3] = [Level::Avx512, Level::Avx2, Level::Portable];
 
-    /// The name that `ConstantMemoryDevice_CUDA` reports.
+    /// The name reported by `ConstantMemoryDevice_CUDA`.
     pub fn name(self) -> &'static str {
         match self {
             Level::Avx512 => "avx512",
@@ -35,12 +35,12 @@ impl Level {
         }
     }
 
-    /// Whether this processor has it.
+    /// True if this processor has it.
     pub fn is_available(self) -> bool {
         self.detect().is_some()
     }
 
-    /// The proof that this processor has it.
+    /// Proof that this processor has it.
     pub(super) fn detect(self) -> Option<Instructions> {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -53,7 +53,7 @@ impl Level {
         }
     }
 
-    /// The best that this processor has.
+    /// The best level of this processor.
     pub fn best() -> Level {
         Instructions::best().level()
     }
@@ -75,7 +75,7 @@ impl Instructions {
         *BEST.get_or_init(|| Level::ALL.into_iter().find_map(Level::detect).unwrap_or(Instructions::Portable))
     }
 
-    /// The proof that the processor has AVX2, where these are it or more.
+    /// Proof that the processor has AVX2, if these instructions include it.
     #[cfg(target_arch = "x86_64")]
     fn avx2(self) -> Option<x86_64::Avx2> {
         match self {
@@ -96,13 +96,13 @@ impl Instructions {
     }
 }
 
-/// What computes some neighbouring outputs at once, by the same steps for each.
+/// Computes several neighbouring outputs at once, by the same steps for each.
 pub(super) trait Operator<T> {
-    /// How many outputs there are.
+    /// Number of outputs.
     fn outputs(&self) -> usize;
 
-    /// Computes `U` vectors of outputs, from the output `at` on, to `output`. `U` chains at once: each has time to
-    /// finish a step while the others take theirs.
+    /// Computes `U` vectors of outputs, from the output `at` on, to `output`. `U` independent chains hide the latency
+    /// of each other's steps.
     ///
     /// # Safety
     /// `at + U * LANES` may not be more than `outputs`, and `U * LANES` elements must be writable at `output`.
@@ -112,7 +112,7 @@ pub(super) trait Operator<T> {
 /// Computes all outputs of `operator`.
 ///
 /// # Panics
-/// If `output` is of another length than the operator's.
+/// If the length of `output` is not the operator's.
 pub(super) fn evaluate<T: Lanes>(instructions: Instructions, operator: &impl Operator<T>, output: &mut [T]) {
     assert_eq!(output.len(), operator.outputs());
     compute(instructions, Evaluation { operator, output });
@@ -135,7 +135,7 @@ pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl VectorWor
     }
 }
 
-/// The elements of a vector of these instructions.
+/// Number of elements in a vector of these instructions.
 pub(super) fn lanes<T: Lanes>(instructions: Instructions) -> usize {
     match instructions {
         #[cfg(target_arch = "x86_64")]
@@ -146,7 +146,7 @@ pub(super) fn lanes<T: Lanes>(instructions: Instructions) -> usize {
     }
 }
 
-/// How many vectors of these instructions the processor has registers for.
+/// Number of vector registers of these instructions.
 pub(super) fn registers<T: Lanes>(instructions: Instructions) -> usize {
     match instructions {
         #[cfg(target_arch = "x86_64")]
@@ -157,14 +157,14 @@ pub(super) fn registers<T: Lanes>(instructions: Instructions) -> usize {
     }
 }
 
-/// Loops over plain slices, which the compiler makes vectors of: for operations on single elements. All functions that
-/// they call must be inlined: others are compiled without these instructions.
+/// Loops over plain slices, vectorised by the compiler: for elementwise operations. All functions that they call must
+/// be inlined: others are compiled without these instructions.
 pub(super) trait Loops {
     fn run(self);
 }
 
-/// Runs `loops`, compiled for these instructions. With AVX-512 they are those of AVX2: such loops wait for memory, and
-/// each set of instructions makes the library a sixth larger.
+/// Runs `loops`, compiled for these instructions. With AVX-512 the code for AVX2 is used: such loops wait for memory,
+/// and each instruction set makes the library a sixth larger.
 pub(super) fn run(instructions: Instructions, loops: impl Loops) {
     #[cfg(target_arch = "x86_64")]
     if let Some(set) = instructions.avx2() {
@@ -174,8 +174,8 @@ pub(super) fn run(instructions: Instructions, loops: impl Loops) {
     loops.run();
 }
 
-/// Prefetches `count` elements, which will be read or written soon: the processor does not guess where
-/// columns that lie far apart go on. Nothing happens where there is none.
+/// Prefetches `count` elements, which will be read or written soon: the processor does not predict distant columns.
+/// Does nothing on processors without the instruction.
 #[inline]
 pub(super) fn prefetch<T>(from: *const T, count: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -194,7 +194,7 @@ pub(super) trait Vector: Copy {
     /// The proof that the processor has the instructions.
     type Set: Copy;
     const LANES: usize;
-    /// How many vectors the processor has registers for.
+    /// Number of vector registers.
     const REGISTERS: usize;
     fn splat(set: Self::Set, value: Self::Element) -> Self;
     /// # Safety
@@ -247,7 +247,7 @@ impl<T: Real> Vector for T {
     }
 }
 
-/// All outputs of an operator, to a slice of that length.
+/// Computes all outputs of an operator, to a slice of that length.
 struct Evaluation<'a, T, O> {
     operator: &'a O,
     output: &'a mut [T],
@@ -264,7 +264,7 @@ impl<T: Lanes, O: Operator<T>> VectorWork<T> for Evaluation<'_, T, O> {
 /// [`evaluate`] with vectors of type `V`.
 ///
 /// # Safety
-/// `output` must be as long as the operator says.
+/// `output` must have the operator's length.
 #[inline(always)]
 unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::Set, operator: &O, output: &mut [T]) {
     const U: usize = 8;
@@ -281,7 +281,7 @@ unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::
         i += V::LANES;
     }
     if i < len && len >= V::LANES {
-        // The last vector overlaps the one before: what it writes twice is the same both times.
+        // The last vector overlaps the one before: elements computed twice get the same values.
         i = len - V::LANES;
         // SAFETY: as above.
         unsafe { operator.block::<V, 1>(set, i, to.add(i)) };
@@ -300,11 +300,11 @@ mod x86_64 {
 
     use super::{Lanes, Loops, Vector, VectorWork};
 
-    /// An instruction set: its token, what is compiled for it, and its vectors of doubles and of singles.
+    /// An instruction set: its token, functions compiled for it, and its vectors of doubles and of singles.
     ///
-    /// The features come from one list. It names those that others imply, too (the reference of the Rust language says
-    /// which): a hypervisor may hide one and show the other, and code that is compiled for the one may hold
-    /// instructions of the other.
+    /// The features come from one list. It includes those that others imply (as listed in the reference of the Rust
+    /// language): a hypervisor may hide one and show the other, and code compiled for the one may contain instructions
+    /// of the other.
     macro_rules! instruction_set {
         ($(#[$doc:meta])* $set:ident, [$($feature:tt),+], $doubles:tt, $singles:tt) => {
             $(#[$doc])*
@@ -315,7 +315,7 @@ mod x86_64 {
                 #[cfg(test)]
                 pub(super) const FEATURES: &[&str] = &[$($feature),+];
 
-                /// Where this processor, and the system on it, have all the features.
+                /// Returns the token if this processor, and the system on it, have all the features.
                 pub(super) fn detect() -> Option<$set> {
                     ($(is_x86_feature_detected!($feature))&&+).then_some($set(()))
                 }
@@ -349,8 +349,8 @@ mod x86_64 {
         };
     }
 
-    /// A vector of an instruction set, with its operations. Inside, the compiler sees to it that the features are
-    /// enough for the intrinsics.
+    /// A vector of an instruction set, with its operations. Inside, the compiler checks that the features suffice for
+    /// the intrinsics.
     macro_rules! vector {
         ($set:ident, [$($feature:tt),+], ($type:ident, $register:ty, $element:ty, $lanes:literal, $registers:literal,
          $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident)) => {
@@ -423,14 +423,14 @@ mod x86_64 {
     }
 
     instruction_set! {
-        /// That the processor has 512-bit vectors.
+        /// Proof that the processor has 512-bit vectors.
         Avx512, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "f16c", "fma", "avx512f"],
         (F64x8, __m512d, f64, 8, 32, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_fmadd_pd),
         (F32x16, __m512, f32, 16, 32, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, _mm512_fmadd_ps)
     }
 
     instruction_set! {
-        /// That the processor has 256-bit vectors with fused multiply-add.
+        /// Proof that the processor has 256-bit vectors with fused multiply-add.
         Avx2, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma"],
         (F64x4, __m256d, f64, 4, 16, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_fmadd_pd),
         (F32x8, __m256, f32, 8, 16, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_fmadd_ps)
@@ -454,7 +454,7 @@ impl<T: Real> Lanes for T {}
 mod tests {
     use super::x86_64::{Avx2, Avx512};
 
-    /// What a feature switches on with it, by the Rust reference ("The target_feature attribute", x86).
+    /// Features that each one implies, by the Rust reference ("The target_feature attribute", x86).
     const IMPLIED: [(&str, &[&str]); 8] = [
         ("avx512f", &["avx2", "f16c", "fma"]),
         ("avx2", &["avx"]),

@@ -1,4 +1,4 @@
-//! Work in tasks: on all threads where it is worth it, counted, and stopped between steps.
+//! Work in tasks: on all threads if it is worth it, counted, and interruptible between steps.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,22 +9,22 @@ use crate::stencil::Error;
 use crate::watch::{Stopped, Watch};
 use crate::workers::Workers;
 
-/// The work, in multiply-adds, that is worth waking a thread for: some 20 microseconds of one core.
+/// Work, in multiply-adds, that is worth waking a thread for: about 20 microseconds of one core.
 const WORK_PER_THREAD: usize = 1 << 18;
 
-/// The outputs of one step at most. Input and output of a step stay in the second-level cache; and on a machine without
-/// an instruction for the multiply-add, where one takes up to 50 ns, 21 taps take 35 ms.
+/// Maximum number of outputs in one step. Input and output of a step stay in the second-level cache; and on a machine
+/// without an instruction for the multiply-add, where one takes up to 50 ns, 21 taps take 35 ms.
 pub(super) const STEP: usize = 1 << 15;
 
-/// Updates that a thread keeps to itself before it counts them where all threads do.
+/// Number of updates that a thread accumulates before it adds them to the shared count.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 
-/// The threads that are worth waking for `work` multiply-adds; 1 at least.
+/// Number of threads that are worth waking for `work` multiply-adds; 1 at least.
 pub(super) fn threads(work: usize) -> usize {
     Workers::count().min(work / WORK_PER_THREAD).max(1)
 }
 
-/// What a thread has done, and whether it is to go on.
+/// Progress of a thread, and its check for a stop.
 pub(super) struct Progress<'a> {
     watch: &'a Watch,
     uncounted: usize,
@@ -35,7 +35,7 @@ impl Progress<'_> {
         Progress { watch, uncounted: 0 }
     }
 
-    /// After each step: `updates` more updates are done.
+    /// Reports a completed step of `updates` updates.
     pub(super) fn step(&mut self, updates: usize) -> Result<(), Stopped> {
         self.uncounted += updates;
         if self.uncounted >= COUNTED_AT_ONCE {
@@ -55,11 +55,11 @@ impl Drop for Progress<'_> {
     }
 }
 
-/// Runs `tasks` tasks on `threads` threads. Each thread has a scratch of its own; `at_once` neighbouring tasks at least
-/// go to the same thread.
+/// Runs `tasks` tasks on `threads` threads. Each thread has its own scratch; at least `at_once` neighbouring tasks go
+/// to the same thread.
 ///
 /// # Errors
-/// That of a task; those that have not begun are left out.
+/// The first error of a task; tasks that have not begun are skipped.
 pub(super) fn run<B: Default + Send>(
     tasks: usize,
     threads: usize,
@@ -70,11 +70,11 @@ pub(super) fn run<B: Default + Send>(
     run_each(tasks, threads, at_once, watch, &task)
 }
 
-/// What a task does with the scratch of its thread.
+/// A task, which gets its number and the scratch of its thread.
 type Task<'t, B> = &'t (dyn Fn(usize, &mut B, &mut Progress) -> Result<(), Error> + Sync);
 
-/// What [`run`] does, compiled once a kind of scratch: what rayon makes of a loop is large, and a task takes far longer than
-/// a call through a pointer.
+/// Does [`run`], compiled once a kind of scratch: rayon's code for a loop is large, and a task takes far longer than a
+/// call through a pointer.
 fn run_each<B: Default + Send>(
     tasks: usize,
     threads: usize,
@@ -87,7 +87,7 @@ fn run_each<B: Default + Send>(
         let (mut scratch, mut progress) = (B::default(), Progress::new(watch));
         return (0..tasks).try_for_each(|number| task(number, &mut scratch, &mut progress));
     };
-    // Never waited for: a thread takes its own only, and gives it back before its next task.
+    // Never contended: a thread locks only its own, and releases it before its next task.
     let of_threads: Vec<_> =
         (0..pool.current_num_threads()).map(|_| Mutex::new((B::default(), Progress::new(watch)))).collect();
     each(&pool, tasks, at_once, &|number| {
@@ -97,7 +97,7 @@ fn run_each<B: Default + Send>(
     })
 }
 
-/// Runs `task` for each number: once in the library.
+/// Runs `task` for each number: compiled once in the library.
 fn each(
     pool: &ThreadPool,
     tasks: usize,
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!((seen.lock().unwrap().iter().all(|&times| times == 1), watch.done()), (true, 2000));
             watch.stop();
             assert_eq!(run_all(), Err(Error::Interrupted));
-            // Each thread notices after its first.
+            // Each thread notices after its first task.
             assert!(seen.lock().unwrap().iter().sum::<i32>() <= 1000 + Workers::count() as i32);
         }
     }

@@ -1,20 +1,20 @@
-//! Memory that runs out is an error of the call, not the end of the host.
+//! Memory allocation: a failure is an error of the call, and does not end the host.
 //!
 //! # Rationale
-//! Rust ends the process where an allocation fails and its caller cannot be told. In a host that process is the user's
-//! session. Three kinds of requests can fail, and each has its answer:
+//! Rust aborts the process if an allocation fails that cannot report an error. In a host that process is the user's
+//! session. Three kinds of requests can fail, and each is handled:
 //! - **Arrays** that grow with the user's are made by [`zeros`], [`with_room`] and [`enlarge`], which return
 //!   [`OutOfMemory`].
-//! - **Small requests**, those of texts, boxes, the standard library and rayon, have nobody to tell. Where the system
-//!   refuses one, `Allocator` serves it from a reserve, a static array: its addresses are there as long as the
-//!   library is, and its pages are taken when first touched. The call goes on to its next [`check`] and ends there.
+//! - **Small requests**, those of texts, boxes, the standard library and rayon, cannot report an error. If the system
+//!   refuses one, `Allocator` serves it from a reserve, a static array: its addresses are there as long as the library
+//!   is, and its pages are allocated when first touched. The call continues to its next [`check`] and ends there.
 //! - **Those past the allocator**: a thread needs memory for its handle, its thread-local variables and their
-//!   destructors, which the standard library and the C library take of the system themselves, and end the process where
-//!   it refuses. [`spare`] sees beforehand that there is enough.
+//!   destructors, which the standard library and the C library request from the system themselves, and they abort the
+//!   process if it refuses. [`spare`] checks beforehand that there is enough.
 //!
 //! # Limitations
-//! A call that takes more than the whole reserve between two checks still ends the process. A run that has begun is not
-//! checked: it takes no more small requests than its threads need, and what it has computed is right.
+//! A call that takes more than the whole reserve between two checks still aborts the process. A run that has begun is
+//! not checked: it makes no more small requests than its threads need, and its results are right.
 
 pub(crate) mod pool;
 
@@ -27,18 +27,18 @@ use bytemuck::Zeroable;
 
 use crate::stencil::Error;
 
-/// That the system refused memory.
+/// The system refused memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfMemory {
     /// For an array.
     #[error("Out of memory: the system refused {bytes} bytes for {what}.")]
     Array {
-        /// Its size.
+        /// Size in bytes.
         bytes: usize,
-        /// What it was to hold.
+        /// Purpose of the array.
         what: &'static str,
     },
-    /// For one of the many small things that a call needs.
+    /// For one of the many small requests of a call.
     #[error("Out of memory: the system refused a small request; nothing was returned.")]
     Small,
 }
@@ -49,17 +49,17 @@ impl From<OutOfMemory> for Error {
     }
 }
 
-/// An empty vector with room for `len` elements.
+/// Makes an empty vector with room for `len` elements.
 ///
 /// # Errors
-/// [`OutOfMemory`], which says how many bytes for `what`.
+/// [`OutOfMemory`], with the number of bytes for `what`.
 pub fn with_room<T>(len: usize, what: &'static str) -> Result<Vec<T>, OutOfMemory> {
     let mut vec = Vec::new();
     reserve(&mut vec, len, what)?;
     Ok(vec)
 }
 
-/// Makes `vec` at least `len` elements long; new ones are the default.
+/// Extends `vec` to at least `len` elements; new ones are the default.
 ///
 /// # Errors
 /// As [`with_room`].
@@ -72,7 +72,8 @@ pub fn enlarge<T: Clone + Default>(vec: &mut Vec<T>, len: usize, what: &'static 
     Ok(())
 }
 
-/// `len` zeros, which the system provides when they are first touched: by the threads that work on them.
+/// Allocates `len` zeros, whose pages the system provides when they are first touched: by the threads that work on
+/// them.
 ///
 /// # Errors
 /// As [`with_room`].
@@ -83,10 +84,10 @@ pub fn zeros<T: Zeroable>(len: usize, what: &'static str) -> Result<Vec<T>, OutO
         return Ok(Vec::new());
     }
     // SAFETY: the size is not zero.
-    let ask = || unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
-    let mut start = ask();
-    if start.is_null() && give_back_spare() {
-        start = ask();
+    let allocate = || unsafe { alloc::alloc_zeroed(layout) }.cast::<T>();
+    let mut start = allocate();
+    if start.is_null() && release_cached() {
+        start = allocate();
     }
     if start.is_null() {
         return Err(failed());
@@ -97,69 +98,69 @@ pub fn zeros<T: Zeroable>(len: usize, what: &'static str) -> Result<Vec<T>, OutO
     Ok(zeros)
 }
 
-/// Asks the system for large pages, 2 MiB each, behind an array that nobody has written to yet.
+/// Requests large pages, 2 MiB each, for an array that has not been written to yet.
 ///
 /// # Rationale
-/// The memory of a fresh large array is not there until it is touched, and then it comes 4 KiB at a time, each time
-/// through the kernel. Linux gives 2 MiB at a time where it is asked to, and saves most of these ways; what it says in
-/// return changes nothing, so nobody listens. Columns that lie far apart are found sooner as well: the processor
-/// remembers the places of few pages only.
+/// The memory of a fresh large array is provided only when touched, 4 KiB at a time, each with a page fault. Linux can
+/// provide 2 MiB at a time, which saves most of these faults; the result of the request does not matter, so it is
+/// ignored. Access to distant columns is faster as well: the processor caches the translations of few pages only.
 pub(crate) fn prefer_large_pages<T>(fresh: &mut [T]) {
     if size_of_val(fresh) < LARGE_BYTES {
         return;
     }
     let std::ops::Range { start, end } = fresh.as_mut_ptr_range();
-    // SAFETY: it asks for a number and has no other effect.
+    // SAFETY: it queries a number and has no other effect.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     let Ok(page @ 1..) = usize::try_from(page) else {
         return;
     };
     let (first, last) = (start.addr().next_multiple_of(page), end.addr() / page * page);
-    // SAFETY: these pages lie inside the array, and what they hold stays as it is.
+    // SAFETY: these pages lie inside the array, and their contents do not change.
     unsafe { libc::madvise(start.with_addr(first).cast(), last - first, libc::MADV_HUGEPAGE) };
 }
 
-/// Arrays of this many bytes or more get large pages.
+/// Minimum size in bytes of arrays with large pages.
 const LARGE_BYTES: usize = 4 << 20;
 
 fn reserve<T>(vec: &mut Vec<T>, additional: usize, what: &'static str) -> Result<(), OutOfMemory> {
-    let mut ask = || vec.try_reserve_exact(additional);
-    ask()
-        .or_else(|refused| if give_back_spare() { ask() } else { Err(refused) })
+    let mut reserve = || vec.try_reserve_exact(additional);
+    reserve()
+        .or_else(|refused| if release_cached() { reserve() } else { Err(refused) })
         .map_err(|_| refused::<T>(additional, what))?;
     check()
 }
 
-/// Gives back what is kept without need; set by [`on_shortage`].
-static GIVE_BACK: OnceLock<fn() -> bool> = OnceLock::new();
+/// Releases cached memory; set by [`on_shortage`].
+static RELEASE: OnceLock<fn() -> bool> = OnceLock::new();
 
-/// Registers the function that is called where the system refuses an array: it gives memory back that is only kept, and
-/// says whether there was any. The first one that is registered stays.
-fn on_shortage(give_back: fn() -> bool) {
-    GIVE_BACK.get_or_init(|| give_back);
+/// Registers the function to be called if the system refuses an array: it releases memory that is only cached, and
+/// returns true if there was any. The first registered one stays.
+fn on_shortage(release: fn() -> bool) {
+    RELEASE.get_or_init(|| release);
 }
 
-fn give_back_spare() -> bool {
-    GIVE_BACK.get().is_some_and(|give_back| give_back())
+fn release_cached() -> bool {
+    RELEASE.get().is_some_and(|release| release())
 }
 
 fn refused<T>(len: usize, what: &'static str) -> OutOfMemory {
     OutOfMemory::Array { bytes: len.saturating_mul(size_of::<T>()), what }
 }
 
-/// What a thread takes past the allocator, in bytes: far more than it does. Its stack is apart.
+/// Memory that a thread takes past the allocator, in bytes: a generous bound. Its stack is separate.
 pub const THREAD: usize = 64 << 10;
 
-/// The stack of a thread, in bytes.
+/// Stack of a thread, in bytes.
 pub const STACK: usize = 2 << 20;
 
-/// To be asked at the beginning of each call.
+/// Must be called at the beginning of each call.
 ///
 /// # Errors
-/// [`OutOfMemory`] where a call had better not begin.
+/// [`OutOfMemory`] if memory is too short to begin.
 pub fn begin() -> Result<(), OutOfMemory> {
     static BEGUN: AtomicBool = AtomicBool::new(false);
-    // The first call has the C library make the thread-local variables of the host's thread; later ones find them.
+    // The first call makes the C library allocate the thread-local variables of the host's thread; later ones find
+    // them.
     if !BEGUN.load(Ordering::Relaxed) {
         spare(THREAD)?;
         BEGUN.store(true, Ordering::Relaxed);
@@ -167,24 +168,23 @@ pub fn begin() -> Result<(), OutOfMemory> {
     ALLOCATOR.reserve.begin()
 }
 
-/// To be asked between the steps of a call.
+/// Must be called between the steps of a call.
 ///
 /// # Errors
-/// [`OutOfMemory::Small`] where the call has taken something of the reserve.
+/// [`OutOfMemory::Small`] if the call has taken memory from the reserve.
 pub fn check() -> Result<(), OutOfMemory> {
     ALLOCATOR.reserve.check()
 }
 
-/// Sees that the system has `bytes` bytes more for what is taken past the allocator: an error here is one that its
-/// taker could not report.
+/// Checks that the system has `bytes` more bytes for requests past the allocator, which could not report a failure.
 ///
-/// Asked of the system itself and not of the heap: a thread for which the C library can make no heap of its own has
-/// each of its requests served by the system, a page at least.
+/// The check maps memory instead of using the heap: in a thread for which the C library cannot make a heap, the system
+/// serves each request, at least a page.
 ///
 /// # Errors
-/// [`OutOfMemory::Small`] where it has not.
+/// [`OutOfMemory::Small`] if it has not.
 pub fn spare(bytes: usize) -> Result<(), OutOfMemory> {
-    // SAFETY: fresh pages that nobody else has, and nobody touches, are given back at once.
+    // SAFETY: the pages are fresh, unshared and never touched, and are unmapped at once.
     unsafe {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let pages = libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0);
@@ -199,7 +199,7 @@ pub fn spare(bytes: usize) -> Result<(), OutOfMemory> {
 #[global_allocator]
 static ALLOCATOR: Allocator<System> = Allocator::new(System);
 
-/// `system`, and a reserve for small requests that it refuses.
+/// Wraps `system`, with a reserve for small requests that it refuses.
 struct Allocator<S> {
     system: S,
     reserve: Reserve,
@@ -211,8 +211,8 @@ impl<S> Allocator<S> {
     }
 }
 
-// SAFETY: memory is the system's or a piece of the reserve that nobody else has; which of the two its address tells.
-// Nothing here allocates, and nothing panics: sizes and places are within the reserve.
+// SAFETY: memory is the system's or an unshared piece of the reserve; its address shows which. Nothing here allocates,
+// and nothing panics: sizes and places are within the reserve.
 unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -231,7 +231,7 @@ unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         if self.reserve.owns(memory) {
-            self.reserve.give_back(memory, layout);
+            self.reserve.free(memory, layout);
         } else {
             // SAFETY: as above.
             unsafe { self.system.dealloc(memory, layout) };
@@ -250,8 +250,8 @@ unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
         // SAFETY: the caller promises that the new size makes a layout, and is not zero.
         let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
         if !moved.is_null() {
-            // SAFETY: both are as long as is copied, and the old memory is still the caller's, who has no use for it
-            // now.
+            // SAFETY: both have at least the copied length, and the old memory is still the caller's, who does not use
+            // it any more.
             unsafe {
                 std::ptr::copy_nonoverlapping(memory, moved, size.min(layout.size()));
                 self.dealloc(memory, layout);
@@ -261,32 +261,31 @@ unsafe impl<S: GlobalAlloc> GlobalAlloc for Allocator<S> {
     }
 }
 
-/// The reserve is handed out in pieces of this many bytes, aligned to as many: what rayon aligns to cache lines has its
-/// place, too.
+/// Size and alignment in bytes of the pieces of the reserve: enough for rayon's alignment to cache lines.
 const PIECE: usize = 128;
 
-/// How many pieces there are: 512 KiB of addresses.
+/// Number of pieces: 512 KiB of addresses.
 const PIECES: usize = 4096;
 
-/// Who asks for more than this can be told that there is none.
+/// Maximum size of a small request: larger ones can report an error.
 const LARGEST: usize = 64 << 10;
 
 #[repr(C, align(128))]
 struct Room(UnsafeCell<[u8; PIECE * PIECES]>);
 
-// SAFETY: a piece belongs to whom it was handed to, and the book of that is locked.
+// SAFETY: a piece belongs to the caller who took it, as recorded under a lock.
 unsafe impl Sync for Room {}
 
 const _: () = assert!(align_of::<Room>() == PIECE);
 
-/// Memory for small requests. All zeros at first, so that it takes no room in the library's file.
+/// Memory for small requests. All zeros at first, so that it takes no space in the library's file.
 struct Reserve {
     room: Room,
-    /// Which pieces are handed out.
+    /// For each piece, true if it is in use.
     taken: Mutex<[bool; PIECES]>,
-    /// How many those are.
+    /// Number of pieces in use.
     count: AtomicUsize,
-    /// Whether anything was taken since the call began.
+    /// True if any was taken since the call began.
     short: AtomicBool,
 }
 
@@ -301,11 +300,11 @@ impl Reserve {
     }
 
     fn begin(&self) -> Result<(), OutOfMemory> {
-        // Looked at first: a line that all threads read is not to change hands in every call.
+        // Read first: a cache line that all threads read should not change owner in every call.
         if self.short.load(Ordering::Relaxed) {
             self.short.store(false, Ordering::Relaxed);
         }
-        // What earlier calls have kept must leave enough for this one.
+        // Pieces kept by earlier calls must leave enough for this one.
         if self.count.load(Ordering::Relaxed) > PIECES / 2 { Err(OutOfMemory::Small) } else { Ok(()) }
     }
 
@@ -322,7 +321,7 @@ impl Reserve {
         memory.addr().wrapping_sub(self.start().addr()) < PIECE * PIECES
     }
 
-    /// Neighbouring pieces that are free; null where there are not so many.
+    /// Takes neighbouring free pieces; null if there are too few.
     #[cold]
     fn take(&self, layout: Layout) -> *mut u8 {
         if layout.size() > LARGEST || layout.align() > PIECE {
@@ -349,14 +348,14 @@ impl Reserve {
     fn take_zeroed(&self, layout: Layout) -> *mut u8 {
         let memory = self.take(layout);
         if !memory.is_null() {
-            // SAFETY: it is as long, and nobody else's.
+            // SAFETY: it has this size, and is unshared.
             unsafe { memory.write_bytes(0, layout.size()) };
         }
         memory
     }
 
     #[cold]
-    fn give_back(&self, memory: *mut u8, layout: Layout) {
+    fn free(&self, memory: *mut u8, layout: Layout) {
         let first = (memory.addr() - self.start().addr()) / PIECE;
         let pieces = Reserve::pieces(layout);
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)[first..first + pieces].fill(false);
@@ -372,7 +371,7 @@ impl Reserve {
 mod tests {
     use super::*;
 
-    /// A system that refuses everything beyond so many bytes a request.
+    /// A system that refuses requests of more than `beyond` bytes.
     struct Refusing {
         beyond: AtomicUsize,
     }
@@ -401,8 +400,8 @@ mod tests {
         Layout::from_size_align(size, align).unwrap()
     }
 
-    /// Many pieces of all sizes and alignments, given back in another order: each keeps its bytes, and in the end all
-    /// is free.
+    /// Many pieces of all sizes and alignments, freed in another order: each keeps its bytes, and all are free in the
+    /// end.
     #[test]
     fn small_requests_that_the_system_refuses_come_from_the_reserve() {
         let allocator = refusing(0);
@@ -426,7 +425,7 @@ mod tests {
             let mut order: Vec<_> = (0..held.len()).map(|i| i * 77 % 200).collect();
             for at in order.drain(..) {
                 let (byte, memory, layout) = held[at];
-                // SAFETY: handed out above and not given back yet.
+                // SAFETY: allocated above and not freed yet.
                 unsafe {
                     assert!(
                         std::slice::from_raw_parts(memory, layout.size()).iter().all(|&got| got == byte),
@@ -446,7 +445,7 @@ mod tests {
     #[test]
     fn large_requests_and_those_beyond_the_reserve_are_refused() {
         let allocator = refusing(0);
-        // SAFETY: sizes that are not zero; what is handed out stays so.
+        // SAFETY: sizes are not zero; the memory is never freed.
         unsafe {
             assert!(allocator.alloc(layout(LARGEST + 1, 8)).is_null());
             assert!(allocator.alloc(layout(8, 2 * PIECE)).is_null());
@@ -458,15 +457,15 @@ mod tests {
         assert_eq!(allocator.reserve.begin(), Err(OutOfMemory::Small), "nothing is left for another call");
     }
 
-    /// From the system to the reserve, within the reserve, and back to the system: the bytes come along.
+    /// Moves from the system to the reserve, within the reserve, and back to the system keep the bytes.
     #[test]
     fn memory_that_moves_keeps_its_bytes() {
         let allocator = refusing(100);
         let bytes = |memory: *mut u8, len| {
-            // SAFETY: as long as that, below.
+            // SAFETY: the memory has this length, below.
             unsafe { std::slice::from_raw_parts(memory, len) }.to_vec()
         };
-        // SAFETY: each memory is given back, or moved, in the layout it has.
+        // SAFETY: each memory is freed, or moved, with its own layout.
         unsafe {
             let memory = allocator.alloc(layout(100, 8));
             assert!(!allocator.reserve.owns(memory));
@@ -497,7 +496,7 @@ mod tests {
                 let allocator = &allocator;
                 scope.spawn(move || {
                     for size in (1..2000).cycle().take(4000) {
-                        // SAFETY: a size that is not zero; given back in the same layout.
+                        // SAFETY: the size is not zero; freed with the same layout.
                         unsafe {
                             let memory = allocator.alloc(layout(size, 8));
                             memory.write_bytes(thread, size);

@@ -1,12 +1,12 @@
-//! Arrays in memory of this library, whose memory serves the next ones when they go.
+//! Arrays in memory of this library, which is reused for later ones.
 //!
 //! # Rationale
-//! Fresh memory of the system's is slow: each page comes with a fault, and is cleared first. A chain of operations on
-//! large arrays makes a new one for each step and drops another, so it runs on the same few pieces of memory.
+//! Fresh memory of the system's is slow: each page costs a fault, and is cleared first. A chain of operations on large
+//! arrays allocates a new one for each step and drops another, so it reuses the same few pieces of memory.
 //!
 //! # Bounds
-//! What is kept is no more than the arrays that live take together, or [`KEPT_BYTES`] where that is more. All of it
-//! goes back to the system when an array of this library's cannot be had otherwise, and with [`release`].
+//! Cached memory is limited to the size of all live arrays, or to [`KEPT_BYTES`] if that is more. All of it is returned
+//! to the system if an array of this library's cannot be allocated otherwise, and by [`release`].
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -18,13 +18,13 @@ use bytemuck::Zeroable;
 use super::OutOfMemory;
 use crate::process::{self, PerProcess};
 
-/// What may be kept where no array lives, in bytes.
+/// Maximum size of the cache if no array is live, in bytes.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// Smaller arrays are not worth it: the allocator has memory for them at hand.
+/// Minimum size in bytes of cached arrays: the allocator serves smaller ones quickly.
 const LEAST_BYTES: usize = 64 << 10;
 
-/// What such arrays are of.
+/// Element type of such arrays.
 pub(crate) trait Number: Zeroable + Copy + Send + 'static {}
 
 impl<T: Zeroable + Copy + Send + 'static> Number for T {}
@@ -34,14 +34,14 @@ impl<T: Zeroable + Copy + Send + 'static> Number for T {}
 pub(crate) struct Pooled<T: Number> {
     numbers: Vec<T>,
     len: usize,
-    /// Whose it is: a forked process leaves it alone.
+    /// Process that owns it: a forked process leaves it alone.
     process: u32,
 }
 
 impl<T: Number> Pooled<T> {
-    /// `len` numbers of no known value; `what` they are for is told where there is no memory.
+    /// Allocates `len` uninitialised numbers; `what` names their purpose in an error.
     pub(crate) fn new(len: usize, what: &'static str) -> Result<Pooled<T>, OutOfMemory> {
-        // Not under the lock: where there is no memory, what is kept is given back.
+        // Outside the lock: if memory is short, the cache is released.
         let kept = books().take::<T>(len);
         let numbers = match kept {
             Some(numbers) => numbers,
@@ -77,7 +77,7 @@ impl<T: Number> Drop for Pooled<T> {
         if self.process != process::id() {
             return;
         }
-        // What is too much is not dropped under the lock: to unmap it takes a while.
+        // The surplus is dropped outside the lock: unmapping takes a while.
         let mut books = books();
         books.live -= bytes(&numbers);
         let dropped = books.keep(numbers);
@@ -86,7 +86,7 @@ impl<T: Number> Drop for Pooled<T> {
     }
 }
 
-/// Gives what is kept back to the system, and says whether there was anything.
+/// Returns cached memory to the system; true if there was any.
 pub(crate) fn release() -> bool {
     let kept = std::mem::take(&mut books().kept);
     kept.values().any(|kept| kept.bytes() > 0)
@@ -98,11 +98,11 @@ fn bytes<T>(numbers: &[T]) -> usize {
 
 #[derive(Default)]
 struct Books {
-    /// The bytes of the arrays that live.
+    /// Number of bytes in live arrays.
     live: usize,
-    /// By class.
+    /// Cached pieces, by class.
     kept: HashMap<TypeId, Box<dyn AnyPieces>>,
-    /// How many pieces have come.
+    /// Number of pieces that were ever cached.
     came: u64,
 }
 
@@ -111,17 +111,17 @@ fn books() -> MutexGuard<'static, Books> {
     BOOKS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Memory of one class.
+/// Cached memory of one class.
 trait AnyPieces: Send {
     fn bytes(&self) -> usize;
-    /// When the oldest piece came.
+    /// Number of the oldest piece.
     fn oldest(&self) -> Option<u64>;
-    /// Takes it out.
+    /// Removes it.
     fn pop_oldest(&mut self) -> Option<Box<dyn Any + Send>>;
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
-/// Pieces of one class, each with the number under which it came, in that order.
+/// Pieces of one class, each with its number, in ascending order.
 type Pieces<T> = Vec<(u64, Vec<T>)>;
 
 impl<T: Number> AnyPieces for Pieces<T> {
@@ -145,11 +145,11 @@ impl<T: Number> AnyPieces for Pieces<T> {
 impl Books {
     fn of<T: Number>(&mut self) -> &mut Pieces<T> {
         let kept = self.kept.entry(TypeId::of::<T>()).or_insert_with(|| Box::<Pieces<T>>::default());
-        // It is not the box that is asked.
+        // The dereference avoids calling the method of the box.
         (**kept).as_any().downcast_mut().expect("it is filed under its class")
     }
 
-    /// The smallest piece that serves: no more than half of it is left over.
+    /// Takes the smallest fitting piece, of which no more than half may be unused.
     fn take<T: Number>(&mut self, len: usize) -> Option<Vec<T>> {
         let kept = self.of::<T>();
         let serves = len..=len.saturating_mul(2);
@@ -158,7 +158,7 @@ impl Books {
         Some(kept.remove(found).1)
     }
 
-    /// Keeps a piece, and gives what is too much then: what nobody has needed for the longest time.
+    /// Caches a piece, and returns the surplus: pieces unused for the longest time.
     fn keep<T: Number>(&mut self, numbers: Vec<T>) -> Vec<Box<dyn Any + Send>> {
         let most = self.live.max(KEPT_BYTES);
         if bytes(&numbers) < LEAST_BYTES || bytes(&numbers) > most {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded_by_what_lives() {
+    fn the_cache_is_bounded_by_live_arrays() {
         let mut books = Books::default();
         let mega = |n: usize| vec![0.0_f32; n << 18];
         for _ in 0..100 {
@@ -217,12 +217,12 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_comes_back() {
+    fn dropped_memory_is_reused() {
         let mut first = Pooled::<f64>::new(300_000, "a test").unwrap();
         first[299_999] = 7.0;
         let address = first.as_ptr();
         drop(first);
-        // Others may run beside this; the piece is one of the pool's, or was taken by them.
+        // Other tests may run at the same time; the piece is one of the pool's, or was taken by them.
         let again = Pooled::<f64>::new(300_000, "a test").unwrap();
         assert!(again.as_ptr() == address || again[299_999] == 0.0);
         assert_eq!(again.len(), 300_000);

@@ -1,4 +1,4 @@
-//! The host's arrays as plain, checked values.
+//! Host arrays as plain, checked values.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
@@ -11,14 +11,14 @@ use super::value::{Numeric, Truth};
 use super::{Error, Host, object, text};
 use crate::memory::{self, OutOfMemory};
 
-/// The most cells that are read of a cell array, and how deep they are read in one another: what has more is no option.
+/// Maximum number of cells read of a cell array, and their maximum nesting: larger ones are no options.
 pub const MAX_CELLS: usize = 64;
 const DEPTH: usize = 3;
 
-/// The host's name for the class of cell arrays.
+/// Class name of cell arrays.
 const CELL: &str = "cell";
 
-/// One input of a call: what the host says of it, read once, with nothing of the host's left to call.
+/// One input of a call: its properties, read once, so that the host need not be called again.
 ///
 /// # Rationale
 /// Any function of the host may raise an error, even a getter: asking Octave for the data of the range `1:1e11` makes
@@ -32,14 +32,14 @@ pub struct Argument {
     sparse: bool,
     dims: Vec<usize>,
     data: *const c_void,
-    /// The imaginary parts, where it has some.
+    /// Imaginary parts; null if it is real.
     imaginary: *const c_void,
     text: Option<String>,
-    /// The number, of an object that stands for something of ours.
+    /// Number of an object of ours, if it is one.
     object: Option<Option<u64>>,
-    /// What there is of an array that lies on a GPU, or why that is not known.
+    /// Properties of an array on a GPU, or the reason that they are unknown.
     gpu: Option<Result<OnGpu, Error>>,
-    /// What is in the cells of a cell array, of one that is not too large.
+    /// Contents of a cell array that is not too large.
     cells: Option<Vec<Argument>>,
     /// First element and increment of a range that was read as an index.
     range: Option<[f64; 2]>,
@@ -58,7 +58,7 @@ impl Argument {
         unsafe { Argument::read_to(host, array, DEPTH) }
     }
 
-    /// Reads an index: a range of Octave's stays one, whose elements are nowhere.
+    /// Reads an index: a range of Octave's stays a range, without elements in memory.
     ///
     /// # Errors
     /// As [`Argument::read`].
@@ -84,7 +84,7 @@ impl Argument {
     /// As for [`Argument::read`]; or `array` is in a cell of one.
     unsafe fn read_to(host: &Host, array: *const mxArray, depth: usize) -> Result<Argument, OutOfMemory> {
         let api = host.api;
-        // A value of our own type is asked for nothing else: Octave copies texts for each answer.
+        // For a value of our own type nothing else is queried: Octave copies texts for each answer.
         // SAFETY: `array` is an array of the host for as long as the call runs, and this only looks at it.
         if let Some(number) = unsafe { host.number_at_once(array) } {
             return Argument::of_object(number);
@@ -93,8 +93,8 @@ impl Argument {
         let (class, complex, sparse) =
             unsafe { (Class::of((api.mxGetClassID)(array)), (api.mxIsComplex)(array), (api.mxIsSparse)(array)) };
         let plain = class != Class::Other && !sparse;
-        // The data first: Octave replaces what it keeps lazily (ranges, diagonal matrices) by a full matrix here, and
-        // the dimensions that it tells are only good until then.
+        // The data first: Octave replaces lazy storage (ranges, diagonal matrices) by a full matrix here, and its
+        // dimensions are only valid until then.
         let data = if plain && class != Class::Char {
             // SAFETY: as above.
             unsafe { (api.mxGetData)(array) }.cast_const()
@@ -128,10 +128,10 @@ impl Argument {
             _ => None,
         };
         let object = (class == Class::Other && class_name == object::NAME).then(|| {
-            // Octave makes an array of no objects for `x(1:3) = u` where there is no `x`, and crashes when the
-            // property of an object that is not there is read.
+            // Octave makes an array of no objects for `x(1:3) = u` without an `x`, and crashes when a property of a
+            // missing object is read.
             let single = dims.iter().all(|&dim| dim == 1);
-            // SAFETY: as above; the number is asked of a single object of the class only.
+            // SAFETY: as above; the number is read only from a single object of the class.
             single.then(|| unsafe { host.number_of(array) }).flatten()
         });
         // SAFETY: as above.
@@ -156,7 +156,7 @@ impl Argument {
         })
     }
 
-    /// An object of ours that stands for `number`.
+    /// Makes an argument for the object of ours with this number.
     fn of_object(number: u64) -> Result<Argument, OutOfMemory> {
         let mut dims = memory::with_room(2, "dimensions")?;
         dims.extend([1, 1]);
@@ -176,7 +176,7 @@ impl Argument {
         })
     }
 
-    /// A char row.
+    /// Makes an argument for a char row.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -192,7 +192,7 @@ impl Argument {
         })
     }
 
-    /// What a cell holds in which nobody has put anything.
+    /// Makes an argument for an empty cell.
     fn nothing() -> Argument {
         Argument {
             class: Class::Double,
@@ -210,57 +210,57 @@ impl Argument {
         }
     }
 
-    /// The array's class.
+    /// Class of the array.
     pub fn class(&self) -> Class {
         self.class
     }
 
-    /// The host's name for the class.
+    /// Class name in the host.
     pub fn class_name(&self) -> &str {
         &self.class_name
     }
 
-    /// Whether it has imaginary parts, be they zero.
+    /// True if it has imaginary parts, even if all are zero.
     pub fn is_complex(&self) -> bool {
         self.complex
     }
 
-    /// Whether it is sparse.
+    /// True if it is sparse.
     pub fn is_sparse(&self) -> bool {
         self.sparse
     }
 
-    /// Its dimensions, two or more of them; of an array on a GPU [`OnGpu::dims`] tells them.
+    /// Dimensions, two or more of them; those of an array on a GPU are in [`OnGpu::dims`].
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// The number of its elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// Whether it has no elements.
+    /// True if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.dims.contains(&0)
     }
 
-    /// The elements of a real, full array of class double, in column-major order; `None` for any other array.
+    /// Elements of a real, full array of class double, in column-major order; `None` for any other array.
     pub fn doubles(&self) -> Option<&[f64]> {
         self.elements()
     }
 
-    /// The elements of a real, full array of class single, in column-major order; `None` for any other array.
+    /// Elements of a real, full array of class single, in column-major order; `None` for any other array.
     pub fn singles(&self) -> Option<&[f32]> {
         self.elements()
     }
 
-    /// The value of a real number or logical of any class, where it is a scalar; `None` otherwise.
+    /// Value of a scalar that is a real number or logical of any class; `None` otherwise.
     pub fn scalar(&self) -> Option<f64> {
         if self.len() != 1 {
             return None;
         }
-        // Beyond 2^53 neighbouring numbers become one: nobody's option is that large.
+        // Beyond 2^53 neighbouring numbers become one: no option is that large.
         match self.class {
             Class::Double => self.doubles()?.first().copied(),
             Class::Logical => self.logicals()?.first().map(|&truth| truth.into()),
@@ -268,7 +268,7 @@ impl Argument {
         }
     }
 
-    /// The values of a real, full array of numbers of any class.
+    /// Values of a real, full array of numbers of any class.
     pub fn numbers(&self) -> Option<Box<dyn Iterator<Item = f64> + '_>> {
         fn of<'a, T: Numeric>(array: &'a Argument, to_f64: fn(T) -> f64) -> Option<Box<dyn Iterator<Item = f64> + 'a>> {
             array.elements::<T>().map(|elements| Box::new(elements.iter().map(move |&value| to_f64(value))) as _)
@@ -288,104 +288,103 @@ impl Argument {
         }
     }
 
-    /// Whether it is a real, full array of numbers of some class.
+    /// True for a real, full array of numbers of any class.
     pub fn is_real_number(&self) -> bool {
         !self.complex && !self.sparse && matches!(self.class, Class::Double | Class::Single | Class::Integer { .. })
     }
 
-    /// The text of a char row or of a string scalar; `None` for anything else. Of a text too long to be a word only its
-    /// length is told.
+    /// Text of a char row or of a string scalar; `None` for anything else. For a text too long to be a word, a
+    /// description with its length.
     pub fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// The first element of a range and what it goes on by, where it was read as an index: it has no elements otherwise.
+    /// First element and increment of a range that was read as an index: it has no elements otherwise.
     pub fn range(&self) -> Option<[f64; 2]> {
         self.range
     }
 
-    /// What is in the cells of a cell array, in column-major order; `None` for anything else, and for one that is too
-    /// large for an option.
+    /// Contents of a cell array, in column-major order; `None` for anything else, and for one that is too large for an
+    /// option.
     pub fn cells(&self) -> Option<&[Argument]> {
         self.cells.as_deref()
     }
 
-    /// Whether it is a cell array, of any size.
+    /// True for a cell array of any size.
     pub fn is_cell(&self) -> bool {
         self.class_name == CELL
     }
 
-    /// The number of an object that stands for something of ours: `None` for any other argument, `Some (None)` where it
-    /// has none.
+    /// Number of an object of ours: `None` for any other argument, `Some (None)` if it has none.
     pub fn object(&self) -> Option<Option<u64>> {
         self.object
     }
 
-    /// An array of the host's that lies on a GPU; `None` for any other.
+    /// Returns a host array that lies on a GPU; `None` for any other.
     ///
     /// # Errors
-    /// `gpuArray`, where nothing can be told of it.
+    /// `gpuArray`, if its properties are unknown.
     pub fn gpu(&self) -> Option<Result<&OnGpu, Error>> {
         self.gpu.as_ref().map(|gpu| gpu.as_ref().map_err(Error::clone))
     }
 
-    /// The value of a scalar of class uint64.
+    /// Value of a scalar of class uint64.
     pub fn whole_number(&self) -> Option<u64> {
         self.elements::<u64>().filter(|numbers| numbers.len() == 1).map(|numbers| numbers[0])
     }
 
-    /// The elements of a real, full array of truth values, a byte each; `None` for any other array.
+    /// Elements of a real, full array of truth values, a byte each; `None` for any other array.
     pub fn logicals(&self) -> Option<&[u8]> {
         self.elements::<Truth>().map(bytemuck::cast_slice)
     }
 
-    /// The elements of a real, full array of the class of `T`, in column-major order; `None` for any other array.
+    /// Elements of a real, full array of the class of `T`, in column-major order; `None` for any other array.
     pub fn elements<T: Numeric>(&self) -> Option<&[T]> {
         if self.complex { None } else { self.part(self.data) }
     }
 
-    /// The real and the imaginary parts of a complex, full array of the class of `T`, each in column-major order; `None` for
+    /// Real and imaginary parts of a complex, full array of the class of `T`, each in column-major order; `None` for
     /// any other array.
     pub fn complex_elements<T: Numeric>(&self) -> Option<[&[T]; 2]> {
         if self.complex { Some([self.part(self.data)?, self.part(self.imaginary)?]) } else { None }
     }
 
-    /// The numbers at `data` of a full array of the class of `T`.
+    /// Numbers at `data` of a full array of the class of `T`.
     fn part<T: Numeric>(&self, data: *const c_void) -> Option<&[T]> {
         if self.class != T::CLASS || self.sparse {
             return None;
         }
         if self.is_empty() {
-            // The host may have no address for nothing.
+            // The host may have no address for an empty array.
             return Some(&[]);
         }
         if data.is_null() {
             return None;
         }
-        // SAFETY: a full array has `len` real parts of its class at `data`, and as many imaginary ones at `imaginary` if it
-        // is complex; the class is that of `T`, the host aligns them, and the input is neither freed nor written to before
-        // the call has returned.
+        // SAFETY: a full array has `len` real parts of its class at `data`, and as many imaginary ones at `imaginary`
+        // if it is complex; the class is that of `T`, the host aligns them, and the input is neither freed nor written
+        // to before the call has returned.
         Some(unsafe { std::slice::from_raw_parts(data.cast(), self.len()) })
     }
 }
 
-/// The most dimensions that an error tells one by one.
-const DIMS_TOLD: usize = 16;
+/// Maximum number of dimensions listed in an error.
+const MAX_LISTED_DIMS: usize = 16;
 
-/// What it is, as an error tells it: `1x20 complex double`.
+/// Describes it for an error: `1x20 complex double`.
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // An object of ours has its dimensions in the store, not here.
         if self.object.is_some() {
             return write!(f, "a {}", object::NAME);
         }
-        // Of an array on a GPU the host's own words tell nothing.
+        // The host's own dimensions and class say nothing about an array on a GPU.
         let on_gpu = self.gpu.as_ref().and_then(|gpu| gpu.as_ref().ok());
         let dims = on_gpu.map_or(&self.dims, |gpu| &gpu.dims);
-        for (i, dim) in dims.iter().take(DIMS_TOLD).enumerate() {
+        for (i, dim) in dims.iter().take(MAX_LISTED_DIMS).enumerate() {
             write!(f, "{}{dim}", if i > 0 { "x" } else { "" })?;
         }
-        if dims.len() > DIMS_TOLD {
+        if dims.len() > MAX_LISTED_DIMS {
             write!(f, "x.. ({} dimensions)", dims.len())?;
         }
         let (complex, sparse) = on_gpu.map_or((self.complex, self.sparse), |gpu| (gpu.complex, gpu.sparse));
@@ -396,7 +395,7 @@ impl fmt::Display for Argument {
     }
 }
 
-/// What is in the cells of a cell array of these dimensions; `None` where there are too many.
+/// Reads the contents of a cell array of these dimensions; `None` if there are too many.
 ///
 /// # Errors
 /// [`OutOfMemory`].
@@ -433,7 +432,7 @@ mod tests {
 
     #[test]
     fn an_error_tells_some_dimensions_and_how_many_there_are() {
-        let told = |dims: &[usize]| {
+        let text = |dims: &[usize]| {
             let data = std::ptr::null();
             Argument {
                 class: Class::Double,
@@ -451,8 +450,8 @@ mod tests {
             }
             .to_string()
         };
-        assert_eq!(told(&[1, 20]), "1x20 complex double");
-        assert_eq!(told(&[2; 16]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2 complex double");
-        assert_eq!(told(&[2; 100_000]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x.. (100000 dimensions) complex double");
+        assert_eq!(text(&[1, 20]), "1x20 complex double");
+        assert_eq!(text(&[2; 16]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2 complex double");
+        assert_eq!(text(&[2; 100_000]), "2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x.. (100000 dimensions) complex double");
     }
 }

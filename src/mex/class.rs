@@ -1,4 +1,4 @@
-//! The class and the dimensions of a host's array.
+//! Class and dimensions of a host array.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use super::Host;
 use super::sys::{self, mxArray};
 use crate::memory::{self, OutOfMemory};
 
-/// The class of an array, as far as anyone here tells them apart.
+/// Class of an array, as far as this library distinguishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Double-precision floating point.
     Double,
     /// Single-precision floating point.
     Single,
-    /// `true` and `false`, a byte each.
+    /// Truth values, a byte each.
     Logical,
     /// Text.
     Char,
-    /// Whole numbers of this many bytes.
+    /// Integers of this many bytes.
     Integer {
         /// 1, 2, 4 or 8.
         bytes: u8,
-        /// Whether the class has negative numbers.
+        /// True if the class has negative numbers.
         signed: bool,
     },
-    /// Anything else.
+    /// Any other class.
     Other,
 }
 
 impl Class {
-    /// The bytes of an element, of numbers and of truth values; 0 for other classes.
+    /// Number of bytes of an element, for numbers and truth values; 0 for other classes.
     pub(super) fn bytes(self) -> usize {
         match self {
             Class::Double => 8,
@@ -40,7 +40,7 @@ impl Class {
         }
     }
 
-    /// The host's number for a class of numbers.
+    /// Number of a numeric class in the host.
     ///
     /// # Panics
     /// For other classes.
@@ -80,7 +80,7 @@ impl Class {
     }
 }
 
-/// The host's name for it; of others, that they are.
+/// Class name in the host, or a phrase for other classes.
 impl fmt::Display for Class {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -94,13 +94,13 @@ impl fmt::Display for Class {
     }
 }
 
-// One library serves both hosts: it may be built against either header only because they agree on these.
+// One library serves both hosts: it may be built against either header only because these values agree.
 const _: () = assert!(
     sys::mxCHAR_CLASS == 4 && sys::mxDOUBLE_CLASS == 6 && sys::mxSINGLE_CLASS == 7 && sys::mxUINT64_CLASS == 15
 );
 const _: () = assert!(size_of::<sys::mwSize>() == size_of::<usize>());
 
-/// The dimensions of an array.
+/// Reads the dimensions of an array.
 ///
 /// # Errors
 /// [`OutOfMemory`].
@@ -108,7 +108,7 @@ const _: () = assert!(size_of::<sys::mwSize>() == size_of::<usize>());
 /// # Safety
 /// `array` must be an array of the host.
 pub(super) unsafe fn dims(host: &Host, array: *const mxArray) -> Result<Vec<usize>, OutOfMemory> {
-    // SAFETY: the host hands out as many dimensions as it says.
+    // SAFETY: the host returns as many dimensions as it says.
     let of_host = unsafe {
         let count = (host.api.mxGetNumberOfDimensions)(array) as usize;
         std::slice::from_raw_parts((host.api.mxGetDimensions)(array), count)

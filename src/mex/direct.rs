@@ -1,7 +1,7 @@
-//! Calls that come from `object.cc`, the type of Octave's own, without the interpreter.
+//! Calls from `object.cc`, Octave's own type, without the interpreter.
 //!
-//! Arguments are read, the output is made, and the closure is run, as in a call of `mexFunction`; but the host keeps no books
-//! of the arrays, so what comes back is the caller's, and errors are told and not raised.
+//! As in a call of `mexFunction`, arguments are read, the output is made, and the closure is run; but the host does not
+//! track the arrays, so the caller owns the results, and errors are returned and not raised.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -9,12 +9,12 @@ use super::sys::mxArray;
 use super::{Argument, Call, Error, Host, Message, Trace, object, symbols};
 use crate::memory;
 
-/// A verb of the installed type's function, called by `object.cc`: its name, how many outputs are asked for, the inputs
-/// behind it, the outputs, and room for an error's identifier and text, as [`Message`] has it. Returns 0, or 1 for an
-/// error.
+/// Runs a verb of the installed type's function, for `object.cc`: its name, the number of requested outputs, the inputs
+/// after it, the outputs, and buffers for an error's identifier and text, of the sizes in [`Message`]. Returns 0, or 1
+/// for an error.
 ///
 /// # Safety
-/// For `object.cc` alone: on the host's thread, with arrays of the host and room for all that.
+/// For `object.cc` alone: on the host's thread, with arrays of the host and memory for all results.
 pub(super) unsafe extern "C-unwind" fn call(
     verb: *const c_char,
     outputs: c_int,
@@ -42,18 +42,18 @@ pub(super) unsafe extern "C-unwind" fn call(
         read.push(Argument::of_text(&verb)?);
         for i in 0..inputs {
             let input = if i < indices { Argument::read } else { Argument::read_index };
-            // SAFETY: as many as said, which live until the call returns.
+            // SAFETY: the given number of inputs is there, and they live until the call returns.
             read.push(unsafe { input(&host, *arguments.add(i)) }?);
         }
         let call = Call { arguments: read, outputs: outputs.max(0) as usize };
-        // SAFETY: there is room for as many outputs as were asked for, or one.
+        // SAFETY: there is room for the requested number of outputs, or one.
         unsafe { super::answer(&host, &function, &call, out, trace) }.map(|_| ())
     };
     match answer() {
         Ok(()) => 0,
         Err(error) => {
             let message = Message::new(function.prefix(), &error);
-            // SAFETY: there is room for both, which end in NUL.
+            // SAFETY: both buffers have the size, and the texts end in NUL.
             unsafe { message.copy_to(identifier, text) };
             1
         }

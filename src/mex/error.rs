@@ -1,28 +1,28 @@
-//! Errors on their way to the host.
+//! Errors for the host.
 
 use std::ffi::{CStr, c_char};
 
 use crate::memory::OutOfMemory;
 
-/// An error or a warning as a gateway states it.
+/// An error or a warning of a gateway.
 ///
-/// The host shows `text` and lets scripts test the identifier, which is the function's prefix and `kind`:
+/// The host shows `text` and lets scripts test the identifier, which consists of the function's prefix and `kind`:
 /// `StencilConstantMemory:dataType`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    /// The identifier's last part, in letters only.
+    /// Last part of the identifier, in letters only.
     pub kind: &'static str,
     /// One or more sentences for the user.
     pub text: String,
 }
 
 impl Error {
-    /// An error of this kind with this text.
+    /// Makes an error of this kind with this text.
     pub fn new(kind: &'static str, text: impl Into<String>) -> Error {
         Error { kind, text: text.into() }
     }
 
-    /// A fault of this library's own, not of the call.
+    /// An internal error of this library, not of the call.
     pub fn internal(text: impl Into<String>) -> Error {
         Error::new("internal", text)
     }
@@ -34,9 +34,9 @@ impl From<OutOfMemory> for Error {
     }
 }
 
-/// An identifier and a text in buffers of their own, the form in which the host gets them.
+/// An identifier and a text in buffers of their own, in the form that the host needs.
 ///
-/// Raising unwinds as a C++ exception does, and everything that owned memory must be gone by then. So the words are
+/// Raising unwinds as a C++ exception does, and everything that owned memory must be dropped before. So both texts are
 /// copied here first.
 pub(super) struct Message {
     identifier: [u8; 128],
@@ -62,7 +62,7 @@ impl Message {
     /// Copies both into buffers of the size of these, 128 and 2048 bytes.
     ///
     /// # Safety
-    /// There is as much room.
+    /// Both buffers must have this size.
     pub(super) unsafe fn copy_to(&self, identifier: *mut c_char, text: *mut c_char) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -72,7 +72,7 @@ impl Message {
     }
 }
 
-/// Writes `parts` one after the other, cut at a character's border if they do not fit before the last NUL.
+/// Concatenates `parts`, truncated between characters if they do not fit before the last NUL.
 fn fill<const N: usize>(buffer: &mut [u8], parts: [&str; N]) {
     let mut at = 0;
     for part in parts {

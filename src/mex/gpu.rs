@@ -1,11 +1,11 @@
-//! MATLAB's arrays on the GPU, `gpuArray`, through the interface that it has for them (`gpu/mxGPUArray.h`).
+//! MATLAB's arrays on the GPU, `gpuArray`, through their C interface (`gpu/mxGPUArray.h`).
 //!
 //! # Rationale
 //! The interface is in a library of its own, which only MATLAB's Parallel Computing Toolbox needs. So it is looked up
-//! when a call has such an array, and not before; a host without it is no worse off.
+//! once a call has such an array; other hosts do without it.
 //!
-//! MATLAB has finished its own work on an array when it hands out its address, and expects that of code that hands one back.
-//! What it hands out goes through a wrapper, which must be destroyed before the call is over, whichever way that is.
+//! MATLAB has finished its own work on an array when it returns its address, and expects that of code that returns one.
+//! Arrays are accessed through a wrapper, which must be destroyed before the call is over in any way.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::OnceLock;
@@ -15,13 +15,13 @@ use super::sys::{self, mxArray};
 use super::{Error, symbols};
 use crate::memory::{self, OutOfMemory};
 
-/// The class.
+/// Class name.
 pub(super) const CLASS: &str = "gpuArray";
 
-/// What success is for functions that may fail.
+/// Return value of functions on success.
 const SUCCESS: c_int = 0;
 
-/// That the memory of a new array is left as it is.
+/// Option to leave the memory of a new array uninitialised.
 const DO_NOT_INITIALIZE: c_uint = 0;
 
 /// MATLAB's wrapper.
@@ -32,19 +32,19 @@ struct MxGpuArray {
 
 type Size = usize;
 
-/// Makes a table of functions out of their names and types, and of the look-up.
+/// Defines a table of functions from their names and types, with their look-up.
 macro_rules! interface {
     ($($field:ident = $name:literal: fn($($type:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions of the interface.
+        /// Functions of the interface.
         #[derive(Debug)]
         struct Interface {
             $($field: unsafe extern "C-unwind" fn($($type),*) $(-> $result)?,)*
-            /// Newer ones have it.
+            /// Only in newer versions.
             is_sparse: Option<unsafe extern "C-unwind" fn(*const MxGpuArray) -> c_int>,
         }
 
         impl Interface {
-            /// Looks them up. The error is the name of the first that there is not.
+            /// Looks them up. The error is the name of the first missing one.
             fn load() -> Result<Interface, &'static str> {
                 Ok(Interface {
                     $($field: {
@@ -90,15 +90,15 @@ interface! {
     free = "mxFree": fn(*mut c_void);
 }
 
-/// The interface, ready for use.
+/// Returns the interface, ready for use.
 ///
 /// # Errors
-/// `gpuArray`, where the host has none that is complete, or no device for it.
+/// `gpuArray`, if the host has no complete interface, or no device for it.
 fn interface() -> Result<&'static Interface, Error> {
     static INTERFACE: OnceLock<Interface> = OnceLock::new();
     let interface = match INTERFACE.get() {
         Some(interface) => interface,
-        // What is missing may be loaded later.
+        // Missing functions may be loaded later.
         None => {
             let found = Interface::load()
                 .map_err(|name| unusable(format!("MATLAB's interface for them was not found: it has no {name}")))?;
@@ -117,11 +117,11 @@ fn unusable(reason: String) -> Error {
     Error::new(CLASS_ERROR, format!("gpuArrays cannot be used here: {reason}. gather the array and pass that."))
 }
 
-/// The kind of these errors.
+/// Kind of these errors.
 const CLASS_ERROR: &str = "gpuArray";
 
-/// A wrapper, destroyed when this is dropped: on the host's thread, outside `catch_unwind`, also where an error of the
-/// host's passes.
+/// A wrapper, destroyed when this is dropped: on the host's thread, outside `catch_unwind`, even while an error of the
+/// host's unwinds.
 #[derive(Debug)]
 struct Wrapper {
     raw: *const MxGpuArray,
@@ -135,17 +135,17 @@ impl Drop for Wrapper {
     }
 }
 
-/// What the host gave us to free.
+/// Memory from the host that we must free.
 struct Block(*const Size, &'static Interface);
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: a block of the host's, which nobody else has.
+        // SAFETY: a block of the host's, with no other owner.
         unsafe { (self.1.free)(self.0.cast_mut().cast()) };
     }
 }
 
-/// An input that lies on a GPU, as the host tells it.
+/// An input on a GPU, with its properties in the host.
 #[derive(Debug)]
 pub struct OnGpu {
     pub(super) class: Class,
@@ -153,42 +153,42 @@ pub struct OnGpu {
     pub(super) sparse: bool,
     pub(super) dims: Vec<usize>,
     pub(super) address: u64,
-    /// While it is there, so are the data.
+    /// Keeps the data alive.
     _wrapper: Wrapper,
 }
 
 impl OnGpu {
-    /// Its class.
+    /// Class.
     pub fn class(&self) -> Class {
         self.class
     }
 
-    /// Whether it has imaginary parts.
+    /// True if it has imaginary parts.
     pub fn is_complex(&self) -> bool {
         self.complex
     }
 
-    /// Whether it is sparse.
+    /// True if it is sparse.
     pub fn is_sparse(&self) -> bool {
         self.sparse
     }
 
-    /// Its dimensions.
+    /// Dimensions.
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// Where the elements of a real, full array of class double or single lie, in column-major order, while the call
-    /// lasts; 0 where there are none, and for any other array.
+    /// Address of the elements of a real, full array of class double or single, in column-major order, valid during the
+    /// call; 0 if it is empty, and for any other array.
     pub fn address(&self) -> u64 {
         self.address
     }
 }
 
-/// Reads an input of class gpuArray; `None` for an array of another class that is called so.
+/// Reads an input of class gpuArray; `None` for an array of another class of that name.
 ///
 /// # Errors
-/// In the outer result [`OutOfMemory`]; in the inner one `gpuArray`, where nothing can be told of it.
+/// In the outer result [`OutOfMemory`]; in the inner one `gpuArray`, if its properties are unknown.
 ///
 /// # Safety
 /// `array` must be one of the inputs of the running call, and the value must not outlive that call.
@@ -206,13 +206,13 @@ pub(super) unsafe fn read(array: *const mxArray) -> Result<Option<Result<OnGpu, 
         let text = "The data of a gpuArray are gone, since its GPU was reset or another was selected: make it anew.";
         return Ok(Some(Err(Error::new(CLASS_ERROR, text))));
     }
-    // SAFETY: as above; what is made is destroyed by its owner.
+    // SAFETY: as above; the new wrapper is destroyed by its owner.
     let raw = unsafe { (interface.wrap)(array) };
     if raw.is_null() {
         return Ok(Some(Err(unusable("MATLAB does not open the array".into()))));
     }
     let wrapper = Wrapper { raw, interface };
-    // SAFETY: the wrapper is there, here and below.
+    // SAFETY: the wrapper is alive, here and below.
     let (class, complex) = unsafe { (Class::of((interface.class)(raw)), (interface.complexity)(raw) != sys::mxREAL) };
     // SAFETY: as above.
     let sparse = interface.is_sparse.is_some_and(|is_sparse| unsafe { is_sparse(raw) } != 0);
@@ -228,15 +228,15 @@ pub(super) unsafe fn read(array: *const mxArray) -> Result<Option<Result<OnGpu, 
     Ok(Some(Ok(OnGpu { class, complex, sparse, dims, address, _wrapper: wrapper })))
 }
 
-/// The dimensions of an array.
+/// Reads the dimensions of an array.
 ///
 /// # Errors
 /// [`OutOfMemory`].
 ///
 /// # Safety
-/// The wrapper must be there.
+/// The wrapper must be alive.
 unsafe fn dims(interface: &'static Interface, raw: *const MxGpuArray) -> Result<Vec<usize>, OutOfMemory> {
-    // SAFETY: the host hands out as many dimensions as it says, in a block that is ours then.
+    // SAFETY: the host returns as many dimensions as it says, in a block that we then own.
     unsafe {
         let count = (interface.dimension_count)(raw);
         let block = Block((interface.dimensions)(raw), interface);
@@ -248,23 +248,23 @@ unsafe fn dims(interface: &'static Interface, raw: *const MxGpuArray) -> Result<
     }
 }
 
-/// An output on the GPU, before the host has it.
+/// An output on the GPU, not yet returned to the host.
 pub(super) struct Made {
     wrapper: Wrapper,
-    /// Where its elements lie; 0 where there are none.
+    /// Address of its elements; 0 if there are none.
     pub(super) address: u64,
 }
 
 impl Made {
-    /// A real array on the GPU that the host has selected, with elements of unknown value. The host raises an error
-    /// itself where that has no memory for it.
+    /// Makes a real array on the GPU that the host has selected, with uninitialised elements. The host raises an error
+    /// itself if that has no memory for it.
     ///
     /// # Errors
     /// `gpuArray`.
     pub(super) fn new(single: bool, dims: &[usize]) -> Result<Made, Error> {
         let interface = interface()?;
         let class = if single { sys::mxSINGLE_CLASS } else { sys::mxDOUBLE_CLASS };
-        // SAFETY: as many dimensions as said; what is made is destroyed by its owner.
+        // SAFETY: as many dimensions as said; the new wrapper is destroyed by its owner.
         let raw =
             unsafe { (interface.create)(dims.len(), dims.as_ptr(), class as _, sys::mxREAL as _, DO_NOT_INITIALIZE) };
         if raw.is_null() {
@@ -274,18 +274,18 @@ impl Made {
         let address = if dims.contains(&0) {
             0
         } else {
-            // SAFETY: the wrapper is there, and nobody else has what was made a line ago.
+            // SAFETY: the wrapper is alive, and the array was made a line ago and is unshared.
             unsafe { (interface.data)(raw) }.expose_provenance() as u64
         };
         Ok(Made { wrapper, address })
     }
 
-    /// The host's array.
+    /// Converts it to the host's array.
     ///
     /// # Errors
     /// `gpuArray`.
     pub(super) fn into_array(self) -> Result<*mut mxArray, Error> {
-        // SAFETY: the wrapper is there; the array keeps what it needs of it.
+        // SAFETY: the wrapper is alive; the array keeps references to all that it needs.
         let array = unsafe { (self.wrapper.interface.hand_over)(self.wrapper.raw) };
         if array.is_null() { Err(unusable("MATLAB does not take the result".into())) } else { Ok(array) }
     }

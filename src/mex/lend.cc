@@ -1,8 +1,8 @@
-// Arrays that Octave need not copy: built by matlab/build-mex for one version of
-// Octave, opened by lend.rs beside this file, which says what it is for.
+// Arrays without a copy in Octave: built by matlab/build-mex for one version of Octave,
+// and opened by lend.rs, where its purpose is described.
 //
-// No oct-file, though it uses the same headers: it has no function that a session
-// could see, and it is linked with nothing, because the Octave that runs is there.
+// No oct-file, though it uses the same headers: it has no function that a session could
+// see, and it is linked with no library, because the running Octave provides the symbols.
 
 #include <cstddef>
 #include <memory>
@@ -19,11 +19,11 @@
 #endif
 
 namespace {
-// An array of an Octave value of its own over `data', which becomes its memory.
+// Makes an array of an Octave value of its own over `data', which becomes its memory.
 template <typename Values, typename T>
 mxArray* wrap(std::unique_ptr<T[], void (*)(T*)>& data, const dim_vector& dims) {
-    // With a pointer: from dimensions alone Octave makes an array of zeros, with
-    // one thread. It is given back as std::allocator does it.
+    // With a pointer: from dimensions alone Octave makes an array of zeros, with one
+    // thread. It is freed as std::allocator does it.
     Array<T> array(data.get(), dims);
     data.release();
     return new mxArray(false, octave_value(Values(array)));
@@ -36,29 +36,28 @@ int lend(const dim_vector& dims, mxArray** out) {
     const void* address = data.get();
     std::unique_ptr<mxArray> made(wrap<Values>(data, dims));
 
-    // The call's books are open to the host alone: what is not in them is never
-    // freed. A call of a function of the interpreter puts its result there, as the
-    // value that it is, and +x is the value x.
+    // In a call only the host can register an array: an unregistered one is never freed.
+    // A call of a function of the interpreter registers its result, as the value that it
+    // is, and +x is the value x.
     mxArray* input = made.get();
     mxArray* trouble = mexCallMATLABWithTrap(1, out, 1, &input, "uplus");
     if (trouble) {
         mxDestroyArray(trouble);
         return 2;
     }
-    // Somebody may have a uplus of his own.
+    // A user may have defined another uplus.
     if (!*out || mxGetData(*out) != address) {
         if (*out) mxDestroyArray(*out);
         return 2;
     }
-    // `made' goes here, and with it the only other holder of the value.
+    // `made' is destroyed here, and with it the only other reference to the value.
     return 0;
 }
 }  // namespace
 
-// A real array of these dimensions, single or double, with elements of unknown
-// value, more than one. Returns 0, or 1 where there is no memory for it, or 2 where
-// this Octave does not do as expected. It may raise what the host raises, such as an
-// interrupt.
+// Makes a real array of these dimensions, single or double, with more than one element,
+// all uninitialised. Returns 0, or 1 without memory for it, or 2 if this Octave does not
+// work as expected. It may raise an error of the host's, such as an interrupt.
 extern "C" __attribute__((visibility("default"))) int stencil_lend(int is_single, std::size_t count,
                                                                    const std::size_t* sizes, mxArray** out) {
     *out = nullptr;

@@ -1,15 +1,15 @@
-//! The host: MATLAB or GNU Octave, and the only place that knows an `mxArray`.
+//! The host: MATLAB or GNU Octave, and the only module that handles an `mxArray`.
 //!
 //! A call comes in through [`enter`] and takes three steps: the arguments are **read** into plain values, the output
-//! array is **made**, and the gateway's closure is **run** to fill it, where that takes long on another thread, so that
-//! this one can ask for interrupts and tell how far it is.
+//! array is **made**, and the gateway's closure is **run** to fill it; a long run is on another thread, so that this
+//! one can check for interrupts and report progress.
 //!
 //! # Rationale
 //! Hosts raise errors as C++ exceptions. Such an exception may pass through our frames, which are `extern "C-unwind"`
-//! for that, and drops what they own on the way; but it may not meet `catch_unwind`, which aborts the process then. A
-//! Rust panic on the other hand must never reach the host. So code of ours runs inside `catch_unwind` and calls no host
-//! there, and the host is called outside it. Our own errors are raised last, from buffers on the stack, when everything
-//! else is gone.
+//! for that, and drops what they own; but it must not meet `catch_unwind`, which would abort the process. A Rust panic
+//! on the other hand must never reach the host. So our code runs inside `catch_unwind` and does not call the host
+//! there, and the host is called outside it. Our own errors are raised last, from buffers on the stack, after
+//! everything else was dropped.
 //!
 //! # Limitations
 //! Functions here are for the host's own thread.
@@ -45,12 +45,12 @@ pub use run::Effort;
 pub use sys::mxArray;
 pub use value::{Fields, Fill, Numeric, Output, Reply, Truth, Value};
 
-/// A function of the library: the name under which a host calls it, and what is done then.
+/// A function of the library: its name in a host, and its implementation.
 #[derive(Clone, Copy)]
 pub struct Function {
-    /// The name, which ends in `_CUDA`; what comes before that is the prefix of its identifiers.
+    /// Name, which ends in `_CUDA`; the part before that is the prefix of its identifiers.
     pub name: &'static str,
-    /// Reads the arguments and says what is to be returned. It calls no host.
+    /// Reads the arguments and describes the outputs. It does not call the host.
     pub call: for<'a> fn(&'a Call) -> Result<Reply<'a>, Error>,
 }
 
@@ -60,28 +60,29 @@ impl Function {
     }
 }
 
-/// A call: what came in, and how much is asked for.
+/// Arguments of a call, and number of requested outputs.
 #[derive(Debug)]
 pub struct Call {
-    /// The inputs.
+    /// Inputs.
     pub arguments: Vec<Argument>,
-    /// How many outputs the caller takes; 0 for a call at the prompt, which still gets one.
+    /// Number of requested outputs; 0 for a call at the prompt, which still gets one.
     pub outputs: usize,
 }
 
-/// The host that called.
+/// The calling host.
 #[derive(Clone, Copy)]
 struct Host {
     api: &'static sys::Api,
-    /// Whether it called by `mexFunction`. Without that it has no name to warn under, and [lends](lend) no outputs.
+    /// True if it called through `mexFunction`. Otherwise there is no function name for warnings, and outputs are not
+    /// [lent](lend).
     in_call: bool,
 }
 
-/// Serves one call of `mexFunction`, whose arguments these are, by the function of `functions` whose name was called.
-/// `exit` is run when the host clears the function or ends.
+/// Serves one call of `mexFunction` with these arguments, by the function of `functions` with the called name. `exit`
+/// is run when the host clears the function or ends.
 ///
 /// # Safety
-/// To be called from `mexFunction` alone, with what the host gave it.
+/// To be called from `mexFunction` alone, with the host's arguments.
 pub unsafe fn enter(
     functions: &[Function],
     exit: unsafe extern "C-unwind" fn(),
@@ -93,8 +94,8 @@ pub unsafe fn enter(
     let host = match symbols::api() {
         Ok(api) => Host { api, in_call: true },
         Err(name) => {
-            // Without its functions there is no way to raise an error either.
-            tell(&format!("stencil_mex: this host has no {name}; the call was not served"));
+            // Without its functions an error cannot be raised either.
+            log(&format!("stencil_mex: this host has no {name}; the call was not served"));
             return;
         }
     };
@@ -102,10 +103,10 @@ pub unsafe fn enter(
     match unsafe { serve(host, functions, exit, nlhs, plhs, nrhs, prhs) } {
         Ok(Answered::Outputs) => {}
         Ok(Answered::Instead) => {
-            // SAFETY: there are these inputs, and room for an output. Nothing that needs dropping is left in these frames.
+            // SAFETY: the inputs and one output exist. Nothing that needs dropping is left in these frames.
             unsafe { (host.api.mexCallMATLAB)(nlhs.max(1), plhs, nrhs - 2, prhs.add(2).cast(), c"feval".as_ptr()) };
         }
-        // The text is given to a format that prints it as it is.
+        // The text is passed to a format that prints it unchanged.
         // SAFETY: both end in NUL. Nothing that needs dropping is left in these frames.
         Err(message) => unsafe {
             (host.api.mexErrMsgIdAndTxt)(message.identifier(), c"%s".as_ptr(), message.text());
@@ -113,15 +114,15 @@ pub unsafe fn enter(
     }
 }
 
-/// How a call was answered.
+/// Kind of answer to a call.
 enum Answered {
-    /// Its outputs are in their places.
+    /// The outputs are in place.
     Outputs,
-    /// By [`Output::Instead`], which is still to be called.
+    /// [`Output::Instead`], which is still to be called.
     Instead,
 }
 
-/// The call itself. An error comes back as a message that owns nothing.
+/// Serves the call. An error is returned as a message that owns nothing.
 ///
 /// # Safety
 /// As [`enter`].
@@ -137,8 +138,8 @@ unsafe fn serve(
 ) -> Result<Answered, Message> {
     let api = host.api;
     let trace = Trace::start();
-    // In every call, not in the first: the host keeps it with the name that was called, and there may be several.
-    // SAFETY: `exit` stays where it is, the library is never unloaded.
+    // In every call, not in the first: the host stores it with the name that was called, and there may be several.
+    // SAFETY: `exit` stays in place, since the library is never unloaded.
     unsafe { (api.mexAtExit)(Some(exit)) };
     // SAFETY: the host returns a text that ends in NUL and outlives the call.
     let name = unsafe { CStr::from_ptr((api.mexFunctionName)()) }.to_string_lossy();
@@ -162,16 +163,16 @@ unsafe fn serve(
         arguments.push(unsafe { Argument::read(&host, *prhs.add(i)) }.map_err(short)?);
     }
     let call = Call { arguments, outputs: nlhs.max(0) as usize };
-    // SAFETY: there is room for as many outputs as were asked for; and always for one, also where none was: it becomes
-    // `ans`.
+    // SAFETY: there is room for the requested number of outputs, and always for one, even if none was requested: it
+    // becomes `ans`.
     unsafe { answer(&host, function, &call, plhs, trace) }.map_err(failed)
 }
 
-/// Has `function` answer a call whose arguments have been read, and puts its outputs at `out`. The trace began with the
-/// call.
+/// Answers a call by `function`, after its arguments have been read, and writes its outputs to `out`. The trace began
+/// with the call.
 ///
 /// # Safety
-/// There is room for as many outputs as were asked for, or one.
+/// There must be room for the requested number of outputs, or one.
 unsafe fn answer(
     host: &Host,
     function: &Function,
@@ -187,7 +188,7 @@ unsafe fn answer(
     }
     for warning in &reply.warnings {
         if !host.in_call {
-            tell(&warning.text);
+            log(&warning.text);
             continue;
         }
         let message = Message::new(function.prefix(), warning);
@@ -212,7 +213,7 @@ unsafe fn answer(
     Ok(Answered::Outputs)
 }
 
-/// The arrays that a call returns. Where it ends otherwise, by an error of ours or of the host's, they are destroyed.
+/// Output arrays of a call. If it ends in an error, of ours or of the host's, they are destroyed.
 struct Outputs<'h> {
     host: &'h Host,
     arrays: Vec<*mut sys::mxArray>,
@@ -222,7 +223,7 @@ impl Outputs<'_> {
     /// Makes the outputs of `function`, and runs the closure that fills them.
     ///
     /// # Errors
-    /// What the closure returns; `gpuArray`; `internal`.
+    /// Those of the closure; `gpuArray`; `internal`.
     fn make(&mut self, function: &Function, output: Output, trace: &mut Trace) -> Result<(), Error> {
         let name = function.name;
         match output {
@@ -249,7 +250,7 @@ impl Outputs<'_> {
                 pending.into_iter().for_each(|one| one.keep());
             }
             Output::OnGpu { dims, single, fill, effort } => {
-                // Destroyed when this is left, by an error of ours or of the host's, too.
+                // Destroyed on any way out, including an error of ours or of the host's.
                 let made = dims.iter().map(|dims| gpu::Made::new(single, dims)).collect::<Result<Vec<_>, _>>()?;
                 trace.step("made on the GPU");
                 let addresses: Vec<_> = made.iter().map(|made| made.address).collect();
@@ -269,12 +270,13 @@ impl Outputs<'_> {
                     parts.push((array, bytes, false));
                     parts.extend(complex.then_some((array, bytes, true)));
                 }
-                // Without room for a thread a long run is done on this one, as where the system gives no more threads.
+                // Without memory for a thread a long run is done on this one, as on a system that refuses more threads.
                 let effort =
                     Effort { long: effort.long && memory::spare(memory::STACK + memory::THREAD).is_ok(), ..effort };
                 let host = self.host;
                 let bytes = parts.into_iter().map(|(array, bytes, imaginary)| {
-                    // SAFETY: each array was made some lines ago, with `bytes` bytes of elements, and each part is taken once.
+                    // SAFETY: each array was made some lines ago, with `bytes` bytes of elements, and each part is
+                    // taken once.
                     unsafe { host.bytes_mut(array, bytes, imaginary) }
                 });
                 let bytes = bytes.collect();
@@ -287,13 +289,13 @@ impl Outputs<'_> {
 
 impl Drop for Outputs<'_> {
     fn drop(&mut self) {
-        // SAFETY: nobody else has them.
+        // SAFETY: the arrays are unshared.
         self.arrays.drain(..).for_each(|array| unsafe { (self.host.api.mxDestroyArray)(array) });
     }
 }
 
-/// How long each step of a call took, on standard error, where `STENCIL_TRACE` asks for it: what the host adds to a
-/// call is not in it.
+/// Time of each step of a call, on standard error, if `STENCIL_TRACE` requests it. It does not include the host's own
+/// overhead.
 struct Trace {
     last: Option<Instant>,
     line: String,
@@ -304,10 +306,10 @@ impl Trace {
         Trace { last: is_traced().then(Instant::now), line: String::new() }
     }
 
-    /// A line of its own.
+    /// Writes a separate line.
     fn note(&self, function: &str, note: &str) {
         if self.last.is_some() {
-            tell(&format!("{function}: {note}"));
+            log(&format!("{function}: {note}"));
         }
     }
 
@@ -322,29 +324,29 @@ impl Trace {
     fn end(&mut self, function: &str) {
         self.step("run");
         if self.last.is_some() {
-            tell(&format!("{function}:{}", self.line.trim_end_matches(',')));
+            log(&format!("{function}:{}", self.line.trim_end_matches(',')));
         }
     }
 }
 
-/// Whether `STENCIL_TRACE` asks for a trace: it is set, and neither empty nor 0.
+/// True if `STENCIL_TRACE` requests a trace: it is set, and neither empty nor 0.
 pub fn is_traced() -> bool {
     std::env::var_os("STENCIL_TRACE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// A line on standard error. `eprintln!` would panic where that cannot be written to, outside `catch_unwind`.
-fn tell(line: &str) {
+/// Writes a line to standard error. `eprintln!` would panic if that is not writable, outside `catch_unwind`.
+fn log(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Runs code of ours. A panic becomes an error: it must not reach the host.
+/// Runs our code, and converts a panic to an error: it must not reach the host.
 fn guarded<T>(code: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(code))
         .unwrap_or_else(|payload| Err(Error::internal(format!("A fault in the library: {}", panic_text(&*payload)))))
 }
 
-/// For the exit function, which has nobody to tell: a panic is noted on standard error by Rust itself and goes no
-/// further.
+/// Runs code of the exit function, which cannot report an error: Rust itself prints a panic on standard error, and it
+/// goes no further.
 pub fn guarded_exit(code: impl FnOnce()) {
     quietly(|| {
         lend::forget();
@@ -352,7 +354,7 @@ pub fn guarded_exit(code: impl FnOnce()) {
     });
 }
 
-/// For what the host calls outside any call: as [`guarded_exit`] has it.
+/// Runs code that the host calls outside any call: as in [`guarded_exit`].
 pub fn quietly(code: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(code));
 }

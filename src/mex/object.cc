@@ -1,12 +1,12 @@
 // Arrays of ours as values of a type of Octave's own: built by matlab/build-mex for one
-// version of Octave, opened by object.rs beside this file, which says what it is for.
+// version of Octave, and opened by object.rs, where its purpose is described.
 //
-// Operators, indexing and the like go from here straight to the library, by a function
-// that it has left here, without a call of the interpreter's. What a function of the
-// host does with such a value is written in files of the folder @DeviceArray, which
-// Octave finds by the type's class name.
+// Operators, indexing and the like are passed straight to the library, through a function
+// that it has registered here, without a call of the interpreter. Functions of the host
+// on such a value are files of the folder @DeviceArray, which Octave finds by the type's
+// class name.
 //
-// Linked with nothing, as lend.cc is: the Octave that runs is there.
+// Linked with no library, like lend.cc: the running Octave provides the symbols.
 
 #include <algorithm>
 #include <cstdint>
@@ -33,18 +33,18 @@
 namespace {
 const char UNSUPPORTED[] = "DeviceArray:unsupported";
 
-// A verb of DeviceArray_CUDA: its name, how many outputs are asked for, the inputs behind
-// it, the outputs, and room for an error's identifier and text. Returns 0, or 1 for an
-// error. What comes back is the caller's. It may raise what the host raises.
+// A verb of DeviceArray_CUDA: its name, the number of requested outputs, the inputs after
+// it, the outputs, and buffers for an error's identifier and text. Returns 0, or 1 for an
+// error. The caller owns the results. It may raise an error of the host's.
 using Verb = int (*)(const char* verb, int outputs, std::size_t inputs, const mxArray* const* arguments, mxArray** out,
                      char* identifier, char* text);
 
 Verb library_verb = nullptr;
 
-// What gives the array with this number up.
+// Releases the array with this number.
 using Gone = void (*)(std::uint64_t);
 
-// An array of the library's, which knows it by a number, and which lives as long as this.
+// An array of the library's, known by its number, and kept alive by this.
 class Held {
 public:
     Held(std::uint64_t number, Gone gone) : m_number(number), m_gone(gone) {}
@@ -59,7 +59,7 @@ public:
 
     std::uint64_t number() const { return m_number; }
 
-    // Whoever asked for the array has to see to its number again.
+    // Leaves the release of the number to the caller.
     void silence() { m_gone = nullptr; }
 
 private:
@@ -67,13 +67,13 @@ private:
     Gone m_gone;
 };
 
-// Whether the library is asked about it outside of a MEX call, in which alone the host keeps
-// the books of what it makes of other arrays when their parts are asked for.
+// True if the library can use it outside of a MEX call: only in a call does the host
+// track what it makes of other arrays when their parts are accessed.
 bool is_plain(const octave_value& value) {
     return (value.isnumeric() || value.islogical() || value.is_string()) && !value.iscomplex() && !value.issparse();
 }
 
-// Calls a verb, and returns its outputs. Its errors become the host's.
+// Calls a verb, and returns its outputs. Raises its errors in the host.
 octave_value_list ask(const char* verb, const octave_value_list& inputs, int outputs = 1) {
     std::vector<std::unique_ptr<mxArray>> arrays;
     std::vector<const mxArray*> arguments;
@@ -95,14 +95,14 @@ octave_value_list ask(const char* verb, const octave_value_list& inputs, int out
     for (mxArray* array : out) {
         if (!array) break;
         results.append(answered(array));
-        // Where a MEX file has called this code, the array is in the books of that call.
+        // If a MEX file has called this code, the array is tracked by that call.
         mxDestroyArray(array);
     }
     if (status != 0) error_with_id(identifier, "%s", text);
     return results;
 }
 
-// Its first output; the list grows by an undefined value where there is none.
+// Returns its first output; without outputs the list is extended by an undefined value.
 octave_value ask_one(const char* verb, const octave_value_list& inputs) { return ask(verb, inputs)(0); }
 
 [[noreturn]] void refuse(const std::string& what, const std::string& instead) {
@@ -118,23 +118,23 @@ public:
     device_array(std::shared_ptr<Held> held, const dim_vector& dims, std::string class_of_elements)
         : m_held(std::move(held)), m_dims(dims), m_class(std::move(class_of_elements)) {}
 
-    // A copy is another name of one array: no array ever changes, but where it has one
-    // name alone.
+    // A copy is another name of one array: no array ever changes, unless it has only one
+    // name.
     octave_base_value* clone() const override { return new device_array(*this); }
 
     octave_base_value* empty_clone() const override { return new device_array(); }
 
-    // This value becomes that one.
+    // Replaces this value by the other one.
     void become(const device_array& other) {
         m_held = other.m_held;
         m_dims = other.m_dims;
         m_class = other.m_class;
     }
 
-    // The number by which the library knows the array; 0 where there is none.
+    // Number of the array in the library; 0 without an array.
     std::uint64_t number() const { return m_held ? m_held->number() : 0; }
 
-    // ---- What it is
+    // ---- Properties
 
     bool is_defined() const override { return true; }
 
@@ -152,11 +152,12 @@ public:
 
     bool islogical() const override { return m_class == "logical"; }
 
-    // Not `isinteger': functions of the host that are told so look which of their own integer
-    // classes it is, and end the session. isinteger.m of the type says so, and this to `isa'.
+    // Not `isinteger': functions of the host that get true from it then look for one of
+    // their own integer classes, and end the session. isinteger.m of the type returns it,
+    // and this tells `isa'.
     bool is_instance_of(const std::string& name) const override { return name == "integer" && is_of_integers(); }
 
-    // The library knows better where it has given no size: it has an error for that.
+    // Without a size, the library raises a better error.
     dim_vector dims() const override {
         if (m_dims(0) < 0) ask("size", octave_value_list(self()));
         return m_dims;
@@ -164,7 +165,7 @@ public:
     bool is_one() const { return m_dims.numel() == 1; }
     std::size_t byte_size() const override {
         const std::size_t bytes = m_class == "double" ? 8 : m_class == "single" ? 4 : m_class == "logical" ? 1 : 0;
-        // The bits stand in the name of an integer class.
+        // The name of an integer class contains the number of bits.
         return m_dims.numel() * (bytes ? bytes : std::stoul(m_class.substr(m_class.find("int") + 3)) / 8);
     }
 
@@ -174,7 +175,7 @@ public:
         refuse("a condition", "if (all (u(:) > 0)), if (any (u(:))), or if (gather (u))");
     }
 
-    // What the host compares in a switch.
+    // Compared by the host in a switch.
     octave_value all(int) const override { return ask_one("all", octave_value_list(self()).append(octave_value(-1))); }
 
     bool is_of_integers() const { return m_class.find("int") != std::string::npos; }
@@ -212,8 +213,8 @@ public:
         const octave_value me = self();
         octave_value_list inputs(me);
         if (rhs.isnull()) return ask_one("remove", inputs.append(idx.front()));
-        // Where nobody else has the value, nor another value the array, it may change in
-        // its place: the host holds it once, and this function twice.
+        // If the value has no other holder, nor the array another value, it may change in
+        // place: the host holds it once, and this function twice.
         const bool alone = me.get_count() == 3 && m_held.use_count() == 1;
         inputs.append(rhs);
         inputs.append(idx.front());
@@ -257,7 +258,7 @@ public:
     octave_value as_uint64() const override { return converted("uint64"); }
 
     octave_value map(unary_mapper_t function) const override {
-        // Functions that have a verb, of the name that the host has for them, but for one.
+        // Functions with a verb, which has the host's name except for one.
         static constexpr unary_mapper_t OWN[] = {
             umap_abs,  umap_sqrt,   umap_isnan, umap_isinf, umap_isfinite, umap_floor, umap_ceil,  umap_round,
             umap_fix,  umap_signum, umap_exp,   umap_expm1, umap_log,      umap_log2,  umap_log10, umap_log1p,
@@ -272,7 +273,7 @@ public:
 
     WANTED_BY_THE_HOST(refuse("its values where ordinary ones are wanted", "gather (u)"))
 
-    // ---- Display, inside of structs and cells; by itself @DeviceArray/display shows it
+    // ---- Display, inside of structs and cells; @DeviceArray/display shows it alone
 
     void print(std::ostream& os, bool) override { print_raw(os); }
 
@@ -317,7 +318,7 @@ protected:
     void refuse_values() const override { refuse("its values where ordinary ones are wanted", "gather (u)"); }
 
 private:
-    // This value: one holder more, and no copy.
+    // This value: one more reference, and no copy.
     octave_value self() const { return octave_value(const_cast<device_array*>(this), true); }
 
     octave_value with_sizes(const char* verb, const dim_vector& dims) const {
@@ -332,8 +333,8 @@ private:
         return ask_one("convert", inputs.append(octave_value(to)));
     }
 
-    // u.NAME (...) is NAME (u, ...). Of a value without an array, as in DeviceArray.zeros (3),
-    // it is NAME (...).
+    // u.NAME (...) is NAME (u, ...). For a value without an array, as in
+    // DeviceArray.zeros (3), it is NAME (...).
     octave_value_list member(const std::string& type, const std::list<octave_value_list>& idx, int nargout) {
         const std::string name = idx.front()(0).string_value();
         octave_value_list inputs;
@@ -433,14 +434,16 @@ octave_value binary(const octave_base_value& a, const octave_base_value& b) {
                       b.class_name().c_str());
     const device_array* own = own_array(value_of(a));
     if (OPERATOR.op == octave_value::op_el_pow && own && !own->is_of_integers() && b.is_single_type() && behind) {
-        // Beside a number the verb keeps the array's class, and the result is single, as the host has it.
+        // With a number the verb keeps the array's class, and the result is single, as in
+        // the host.
         octave_value_list inputs(value_of(a).as_single());
         return ask_one(OPERATOR.verb, inputs.append(value_of(b)));
     }
     return ask_one(OPERATOR.verb, OPERATOR.swapped ? both(b, a) : both(a, b));
 }
 
-// The value itself, but truth values become numbers, and one element a number of the host's.
+// Returns the value itself, but truth values become numbers, and a single element a
+// number of the host's.
 octave_value uplus(const octave_base_value& a) {
     octave_value numbers = a.islogical() ? a.as_double() : value_of(a);
     return a.numel() == 1 ? ask_one("pick", octave_value_list(numbers).append(octave_value(1))) : numbers;
@@ -450,7 +453,7 @@ octave_value uminus(const octave_base_value& a) { return ask_one("uminus", octav
 
 octave_value logical_not(const octave_base_value& a) { return ask_one("not", octave_value_list(value_of(a))); }
 
-// u++ and u--: the value changes in its place.
+// u++ and u--: the value changes in place.
 template <int step>
 void add(octave_base_value& a) {
     octave_value_list inputs(value_of(a));
@@ -462,7 +465,7 @@ void add(octave_base_value& a) {
 
 octave_value transpose(const octave_base_value& a) { return ask_one("transpose", octave_value_list(value_of(a))); }
 
-// What stands beside a DeviceArray: the library refuses what it has no operation for.
+// Other operands of an operator with a DeviceArray: the library refuses unsupported ones.
 const char* const OPERANDS[] = {
     "scalar",
     "matrix",
@@ -522,21 +525,22 @@ void install_operators(octave::type_info& types) {
 
 mxArray* array_of(const octave_value& value) {
     const std::unique_ptr<mxArray> made(new mxArray(false, value));
-    // In a call its books are open to the host alone: what is not in them is never freed. A
-    // copy that the host makes is in them, and it is of the value, not of the array.
+    // In a call only the host can register an array: an unregistered one is never freed.
+    // A copy that the host makes is registered, and it copies the value, not the array.
     return mxDuplicateArray(made.get());
 }
 }  // namespace
 
-// Makes the type known to this Octave, once; its operators call `verb'. The number in the name is
-// for what is passed between here and object.rs: change it with that. Returns 0, or 2 where
-// this Octave does not do as expected, or knows the type of another folder's library.
+// Registers the type in this Octave, once; its operators call `verb'. The number in the
+// name is the version of the interface with object.rs: change both together. Returns 0,
+// or 2 if this Octave does not work as expected, or has the type from another folder's
+// library.
 extern "C" __attribute__((visibility("default"))) int stencil_install_2(Verb verb) {
     try {
         if (!library_verb) {
             octave::interpreter* interpreter = octave::interpreter::the_interpreter();
             if (!interpreter) return 2;
-            // It would end the process over the second.
+            // A second registration would end the process.
             if (interpreter->get_type_info().lookup_type(TYPE_NAME).is_defined()) return 2;
             device_array::register_with(interpreter->get_type_info());
             install_operators(interpreter->get_type_info());
@@ -549,10 +553,11 @@ extern "C" __attribute__((visibility("default"))) int stencil_install_2(Verb ver
     }
 }
 
-// A value for the array with this number, of `count' dimensions and this class, or one without
-// an array for number 0. When the last value of the array goes, `gone' is called with the
-// number. Returns 0, or 2 where this Octave does not do as expected: then nothing will be
-// called. It may raise what the host raises, such as an interrupt.
+// Makes a value for the array with this number, of `count' dimensions and this class, or
+// one without an array for number 0. When the last value of the array is destroyed,
+// `gone' is called with the number. Returns 0, or 2 if this Octave does not work as
+// expected: then `gone' is never called. It may raise an error of the host's, such as an
+// interrupt.
 extern "C" __attribute__((visibility("default"))) int stencil_object(std::uint64_t number, Gone gone,
                                                                      const char* class_of_elements, std::size_t count,
                                                                      const std::size_t* sizes, mxArray** out) {

@@ -1,12 +1,12 @@
-//! Objects of the host that stand for something of ours, of the class [`CLASS`].
+//! Host objects that represent arrays of ours, of the class [`CLASS`].
 //!
-//! In Octave they are values of a type of Octave's own, where the library for that is there: `object.cc`, built and opened
-//! as the one of [`lend`] is, and installed when the class's folder asks for it. Its operators call us
-//! [directly](super::direct), which takes a tenth of the time of a call through the interpreter.
+//! In Octave they are values of a type of their own, if its library is there: `object.cc`, built and opened like the
+//! one of [`lend`], and installed on request of the class's folder. Its operators call us [directly](super::direct),
+//! which takes a tenth of the time of a call through the interpreter.
 //!
-//! Elsewhere they are objects of a class that is a folder in `matlab/`, and have one property: a number, by which a gateway
-//! knows what it stands for. The class's constructor, called with a number, adopts it, with something that gives the
-//! number back when the object goes.
+//! Elsewhere they are objects of a class in a folder of `matlab/`, and have one property: a number, by which a gateway
+//! finds the array. The class's constructor, called with a number, adopts it, and attaches a cleanup that releases the
+//! number when the object is destroyed.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::OnceLock;
@@ -14,35 +14,35 @@ use std::sync::OnceLock;
 use super::sys::{self, mxArray};
 use super::{Class, Error, Function, Host, lend, symbols};
 
-/// The class.
+/// Class name, for the host.
 const CLASS: &CStr = c"DeviceArray";
 
-/// Its name.
+/// Class name.
 pub(super) const NAME: &str = "DeviceArray";
 
-/// The property that holds the number, a scalar of class uint64.
+/// Property with the number, a scalar of class uint64.
 const PROPERTY: &CStr = c"id";
 
-/// Something that waits for its object. What is dropped without [`Pending::keep`] is given up.
+/// An array that waits for its object. Dropping it without [`Pending::keep`] releases the array.
 pub trait Pending: Send {
-    /// Its number, less than 2^53.
+    /// Number, less than 2^53.
     fn number(&self) -> u64;
 
-    /// Of the array: its dimensions, two or more.
+    /// Dimensions of the array, two or more.
     fn dims(&self) -> &[usize];
 
-    /// The class of its elements.
+    /// Class of its elements.
     fn class(&self) -> Class;
 
-    /// What an object is to call with the number when it goes: any number, any time, on the host's thread. It never
-    /// panics.
+    /// Function for an object to call with its number when it is destroyed: with any number, at any time, on the host's
+    /// thread. It never panics.
     fn gone(&self) -> unsafe extern "C" fn(u64);
 
-    /// There is an object that stands for it, and will give it back.
+    /// Marks the array as owned by an object, which will release it.
     fn keep(self: Box<Self>);
 }
 
-/// What `object.cc` calls a verb by: see [`direct`](super::direct).
+/// Function by which `object.cc` calls a verb: see [`direct`](super::direct).
 pub(super) type DirectCall = unsafe extern "C-unwind" fn(
     *const c_char,
     c_int,
@@ -53,12 +53,12 @@ pub(super) type DirectCall = unsafe extern "C-unwind" fn(
     *mut c_char,
 ) -> c_int;
 
-/// `stencil_install_2` of `object.cc`: what its operators are to call. The number is another where what the two pass each
-/// other is: a library beside ours of another build is not used.
+/// `stencil_install_2` of `object.cc`, which takes the function for its operators. The 2 is the version of this
+/// interface: so a library of another build is not used.
 type Install = unsafe extern "C-unwind" fn(DirectCall) -> c_int;
 
-/// `stencil_object` of `object.cc`: the number, what is called when the last value of it goes, the class of the elements,
-/// the dimensions, and the value. It calls the host, which may raise.
+/// `stencil_object` of `object.cc`: the number, the function to call when its last value is destroyed, the class of the
+/// elements, the dimensions, and the value. It calls the host, which may raise.
 type Make = unsafe extern "C-unwind" fn(
     u64,
     unsafe extern "C" fn(u64),
@@ -71,34 +71,34 @@ type Make = unsafe extern "C-unwind" fn(
 /// `stencil_number` of `object.cc`: a value, and its number.
 type Read = unsafe extern "C-unwind" fn(*const mxArray, *mut u64) -> c_int;
 
-/// `stencil_range` of `object.cc`: a value, and of a range the first element, what it goes on by, and how many there are.
+/// `stencil_range` of `object.cc`: a value, and the first element, increment and number of elements of a range.
 type ReadRange = unsafe extern "C-unwind" fn(*const mxArray, *mut f64) -> c_int;
 
 /// `stencil_refusal` of `object.cc`: the value.
 type Refuse = unsafe extern "C-unwind" fn(*mut *mut mxArray) -> c_int;
 
-/// The type of Octave's own, once it is installed.
+/// Octave's own type, once it is installed.
 #[derive(Clone, Copy)]
 struct Native {
     make: Make,
     read: Read,
     read_range: ReadRange,
     refuse: Refuse,
-    /// Whose verbs its operators are.
+    /// Function with the verbs of its operators.
     function: Function,
 }
 
-/// The function whose verbs the type's operators are, once it is installed.
+/// Returns the function with the verbs of the type's operators, once it is installed.
 pub(super) fn function_of_type() -> Option<Function> {
     NATIVE.get().map(|native| native.function)
 }
 
-/// For good: the library stays open, and values of the type may live as long as the process.
+/// Never reset: the library stays open, and values of the type may live as long as the process.
 static NATIVE: OnceLock<Native> = OnceLock::new();
 
 impl Host {
-    /// Has Octave know the type, whose operators are verbs of `function`, called by `call`. False where the library for this Octave is not
-    /// there, or the host is another one.
+    /// Registers the type in Octave; its operators are verbs of `function`, called by `call`. False if the library for
+    /// this Octave is missing, or in another host.
     pub(super) fn install_type(&self, function: Function, call: DirectCall) -> bool {
         if NATIVE.get().is_some() {
             return true;
@@ -129,17 +129,17 @@ impl Host {
         true
     }
 
-    /// A value of the type that stands for no array: what functions without one are found by, as in
-    /// `DeviceArray.zeros (3)`.
+    /// Makes a value of the type without an array, by which methods without one are found, as in `DeviceArray.zeros
+    /// (3)`.
     ///
     /// # Errors
-    /// `internal` where the type is not installed.
+    /// `internal` if the type is not installed.
     pub(super) fn no_array(&self) -> Result<*mut mxArray, Error> {
         unsafe extern "C" fn nothing(_: u64) {}
         self.native(0, nothing, &[0, 0], Class::Double).ok_or_else(|| Error::internal("There is no type DeviceArray."))
     }
 
-    /// A value of the type for the array with this number; `None` where the type is not installed, or fails.
+    /// Makes a value of the type for the array with this number; `None` if the type is not installed, or fails.
     fn native(
         &self,
         number: u64,
@@ -155,10 +155,10 @@ impl Host {
         (status == 0 && !value.is_null()).then_some(value)
     }
 
-    /// A value that raises the host's last error when the host asks for anything of it.
+    /// Makes a value that raises the host's last error when the host queries it.
     ///
     /// # Errors
-    /// `internal`, where the type is not installed.
+    /// `internal`, if the type is not installed.
     pub(super) fn refusal(&self) -> Result<*mut mxArray, Error> {
         let none = || Error::internal("There is no type DeviceArray.");
         let (native, mut value) = (NATIVE.get().ok_or_else(none)?, std::ptr::null_mut());
@@ -167,10 +167,10 @@ impl Host {
         if status == 0 && !value.is_null() { Ok(value) } else { Err(none()) }
     }
 
-    /// The number of an array that is a value of the type; `None` for any other.
+    /// Number of an array that is a value of the type; `None` for any other.
     ///
     /// # Safety
-    /// `array` must be an array of the host that nobody has asked for its data.
+    /// `array` must be an array of the host whose data have not been accessed.
     pub(super) unsafe fn number_at_once(&self, array: *const mxArray) -> Option<u64> {
         let native = NATIVE.get()?;
         let mut number = 0;
@@ -189,13 +189,13 @@ impl Host {
         (unsafe { (native.read_range)(array, range.as_mut_ptr()) } == 0).then_some(range)
     }
 
-    /// The number of any other object of the class; `None` for one that has none yet, or any more.
+    /// Number of any other object of the class; `None` for one that has none yet, or no longer.
     ///
     /// # Safety
     /// `array` must be one such object, not an array of none or several.
     pub(super) unsafe fn number_of(&self, array: *const mxArray) -> Option<u64> {
         let api = self.api;
-        // SAFETY: the object is the host's, and its class has the property. What comes back is a copy, or nothing.
+        // SAFETY: the object is the host's, and its class has the property. The result is a copy, or null.
         unsafe {
             let value = (api.mxGetProperty)(array, 0, PROPERTY.as_ptr());
             if value.is_null() {
@@ -207,10 +207,10 @@ impl Host {
         }
     }
 
-    /// A scalar of class uint64.
+    /// Makes a scalar of class uint64.
     pub(super) fn whole_number(&self, number: u64) -> *mut mxArray {
         let mut dims = [1_usize, 1];
-        // SAFETY: as many dimensions as said; the array has one element of that class, which nobody has seen yet.
+        // SAFETY: as many dimensions as said; the array has one element of that class, and is not shared yet.
         unsafe {
             let array = (self.api.mxCreateUninitNumericArray)(
                 2,
@@ -223,10 +223,11 @@ impl Host {
         }
     }
 
-    /// An object that stands for what `pending` is. When it goes, that is given up, or the class gives the number back.
+    /// Makes an object for the array of `pending`. When it is destroyed, the array is released, or the class releases
+    /// the number.
     ///
     /// # Errors
-    /// `internal` where the class is not to be found, or is another.
+    /// `internal` if the class is not found, or is another.
     pub(super) fn object(&self, pending: &dyn Pending) -> Result<*mut mxArray, Error> {
         let api = self.api;
         let number = pending.number();
@@ -238,7 +239,7 @@ impl Host {
         let (mut object, mut inputs) = (std::ptr::null_mut(), [argument]);
         // SAFETY: one output and one input are there; an error of the call comes back as an array of its own.
         let trouble = unsafe { (api.mexCallMATLABWithTrap)(1, &mut object, 1, inputs.as_mut_ptr(), CLASS.as_ptr()) };
-        // SAFETY: each was made here or for us; an object is asked for its number as `number_of` says.
+        // SAFETY: each was made here or for us; the number is read as `number_of` requires.
         unsafe {
             (api.mxDestroyArray)(argument);
             if !trouble.is_null() {
@@ -254,7 +255,7 @@ impl Host {
     }
 }
 
-/// Whether an array is an object of the class.
+/// True if an array is an object of the class.
 ///
 /// # Safety
 /// `array` must be an array of the host.
@@ -263,13 +264,13 @@ pub(super) unsafe fn is_object(host: &Host, array: *const mxArray) -> bool {
     unsafe { CStr::from_ptr((host.api.mxGetClassName)(array)) == CLASS }
 }
 
-/// The value of a real scalar of class uint64.
+/// Value of a real scalar of class uint64.
 ///
 /// # Safety
 /// `array` must be an array of the host.
 unsafe fn scalar(host: &Host, array: *const mxArray) -> Option<u64> {
     let api = host.api;
-    // SAFETY: the class and the size are looked at ahead of the data.
+    // SAFETY: the class and the size are checked before the data.
     unsafe {
         if (api.mxGetClassID)(array) != sys::mxUINT64_CLASS {
             return None;

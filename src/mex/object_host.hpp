@@ -1,5 +1,5 @@
-// Values of the host beside arrays of ours, for object.cc, which includes this: numbers that come back, rows of
-// numbers in brackets, brackets that fail, an ordinary array that is assigned to, ranges.
+// Values of the host together with arrays of ours, for object.cc, which includes this: numbers as results, rows of
+// numbers in brackets, brackets that fail, assignments to ordinary arrays, ranges.
 
 #ifndef STENCIL_OBJECT_HOST_HPP
 #define STENCIL_OBJECT_HOST_HPP
@@ -19,8 +19,8 @@
 #include <string>
 
 namespace {
-// The result of brackets that fail. The host has words of its own for any error of its brackets ("method failed"), so
-// the error waits in a value, and is raised when the host asks for anything of that: to assign it, at the latest.
+// Result of brackets that fail. The host replaces any error of its brackets by its own ("method failed"), so the error
+// is kept in a value, and is raised when the host first accesses that: at the latest to assign it.
 class refusal : public octave_base_value {
 public:
     refusal() = default;
@@ -52,7 +52,7 @@ private:
     std::string m_identifier, m_text;
 };
 
-// An array of the library's, or a number, which is read: some versions of the host take its memory over.
+// Returns an array of the library's, or a number, which is read: some versions of the host take its memory over.
 octave_value answered(const mxArray* array) {
     if (array->is_octave_value()) return mxArray::as_octave_value(array);
     const octave_value number(array->get_scalar());
@@ -77,7 +77,7 @@ bool is_dot(const octave_base_value& a, const octave_base_value& b) {
     return a.ndims() == 2 && b.ndims() == 2 && a.rows() == 1 && b.columns() == 1 && a.columns() == b.rows();
 }
 
-// Functions of the host that want sizes, texts, sparse or sorted matrices ask a value for these.
+// Functions of the host that need sizes, texts, sparse or sorted matrices query a value for these.
 #define WANTED_BY_THE_HOST(refuse)                                                    \
     int64_t int64_value(bool, bool) const override { refuse; }                        \
     charNDArray char_array_value(bool) const override { refuse; }                     \
@@ -105,7 +105,7 @@ octave_value assigned_to_ordinary(octave_base_value&, const octave_value_list&, 
 }
 }  // namespace
 
-// A value that raises the last error. Returns 0, or 2 where this Octave does not do as expected.
+// Makes a value that raises the last error. Returns 0, or 2 if this Octave does not work as expected.
 extern "C" __attribute__((visibility("default"))) int stencil_refusal(mxArray** out) {
     *out = nullptr;
     try {
@@ -118,8 +118,8 @@ extern "C" __attribute__((visibility("default"))) int stencil_refusal(mxArray** 
     }
 }
 
-// Reads a range, of which no matrix is made: its first element, what it goes on by, and how many there are. Returns 0,
-// or 2 for any other value.
+// Reads a range without making a matrix: its first element, increment, and number of elements. Returns 0, or 2 for any
+// other value.
 extern "C" __attribute__((visibility("default"))) int stencil_range(const mxArray* array, double* range) {
     try {
         if (!array->is_octave_value()) return 2;

@@ -1,9 +1,9 @@
 // Saves a value of a type of Octave's own into files as an ordinary array, which every
-// Octave loads. A part of object.cc, of its type's values alone.
+// Octave loads. A part of object.cc, for its type's values alone.
 //
-// SAVE writes the name of a value's type ahead of asking the type for what is behind it, or,
-// for MATLAB's formats, looks at the value's class and takes its elements. So while SAVE asks, a
-// value says of itself what an ordinary array would.
+// SAVE writes the name of a value's type before it queries the type for the content, or,
+// for MATLAB's formats, checks the value's class and takes its elements. So during these
+// queries of SAVE a value describes itself as an ordinary array.
 
 #pragma once
 
@@ -16,7 +16,8 @@
 #include <octave/pt-eval.h>
 
 namespace {
-// A function of the host that refuses a value shows the type's name, so the name says what to do.
+// A function of the host that refuses a value shows the type's name, so the name contains
+// the remedy.
 const char TYPE_NAME[] = "DeviceArray (gather it first)";
 const char CLASS_NAME[] = "DeviceArray";
 
@@ -70,10 +71,10 @@ public:
 protected:
     virtual const std::string& class_of_elements() const = 0;
 
-    // The values as an ordinary array.
+    // Returns the values as an ordinary array.
     virtual octave_value values() const = 0;
 
-    // Raises the error that a function of the host gets which wants values.
+    // Raises the error for a function of the host that needs values.
     [[noreturn]] virtual void refuse_values() const = 0;
 
 private:

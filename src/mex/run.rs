@@ -1,15 +1,14 @@
-//! Long runs: on a thread of their own, while the host's thread shows the progress and asks whether the user has
-//! pressed Ctrl-C.
+//! Long runs: on a thread of their own, while the host's thread shows the progress and checks if the user has pressed
+//! Ctrl-C.
 //!
 //! # Rationale
-//! To print, and to ask MATLAB for an interrupt, is to call the host: from its own thread, outside `catch_unwind`,
-//! ready for an exception. An engine in the middle of its work is none of that. So where the work may take long enough
-//! for a user to notice, it is done on another thread, and this one watches. If the host raises something meanwhile,
-//! the run is stopped and its thread joined on the way out.
+//! Printing, and checking for an interrupt in MATLAB, are calls of the host: they need its own thread, outside
+//! `catch_unwind`, and may raise an exception. An engine at work can do none of that. So work that may take long enough
+//! for a user to notice is done on another thread, and this one watches. If the host raises an error meanwhile, the run
+//! is stopped and its thread joined on the way out.
 //!
-//! What the host is asked to do meanwhile may run callbacks of the user's, which may call us again, clear our
-//! functions, or fork. A forked process has no thread that does the run, so the call ends there with an error, and
-//! waits for nothing.
+//! Calls of the host may run the user's callbacks, which may call us again, clear our functions, or fork. A forked
+//! process lacks the thread of the run, so the call ends there with an error, and waits for nothing.
 
 use crate::process;
 use std::fmt::Write as _;
@@ -22,51 +21,51 @@ use super::error::Error;
 use super::{Host, guarded, symbols};
 use crate::watch::Watch;
 
-/// What a run will take.
+/// Estimated effort of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Effort {
-    /// Elements to compute, each as often as there are sweeps.
+    /// Number of elements to compute, times the sweeps.
     pub updates: u64,
-    /// Multiply-adds for all of them.
+    /// Number of multiply-adds for all of them.
     pub work: u64,
-    /// Calls of an engine, each of which takes a few microseconds however little it computes.
+    /// Number of calls of an engine, each of which takes a few microseconds however little it computes.
     pub calls: u64,
-    /// Whether a user may want to stop it; a short run is done on the host's own thread.
+    /// True if a user may want to stop it; a short run is done on the host's own thread.
     pub long: bool,
-    /// Whether to tell how far it is.
+    /// True to show the progress.
     pub progress: bool,
 }
 
 impl Effort {
-    /// That of doing it twice.
+    /// Effort of doing it twice.
     pub fn twice(self) -> Effort {
         let twice = |count: u64| count.saturating_mul(2);
         Effort { updates: twice(self.updates), work: twice(self.work), calls: twice(self.calls), ..self }
     }
 }
 
-/// How often the host is asked for an interrupt.
+/// Interval of checks for an interrupt.
 const TICK: Duration = Duration::from_millis(20);
 
-/// A run that is over by then is not worth a line.
+/// Minimum time of a run before a line is shown.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// How often the line changes.
+/// Interval of updates of the line.
 const REFRESH: Duration = Duration::from_millis(200);
 
-/// How often a line is written to a file or a pipe, where none takes back the one before.
+/// Interval of lines in a file or a pipe, where earlier lines cannot be replaced.
 const REFRESH_IN_FILE: Duration = Duration::from_secs(10);
 
-/// A thread that is stopped and joined when this is dropped, whoever is the cause of it.
+/// A thread that is stopped and joined when this is dropped, for any reason.
 struct Joined<'a> {
     watch: &'a Watch,
     thread: Option<JoinHandle<()>>,
-    /// The process whose thread it is.
+    /// Process that owns the thread.
     process: u32,
 }
 
 impl Joined<'_> {
-    /// Whether this process was forked from the one whose thread it is.
+    /// True if this process was forked from the one that owns the thread.
     fn forked(&self) -> bool {
         self.process != process::id()
     }
@@ -82,7 +81,7 @@ impl Drop for Joined<'_> {
             return;
         };
         if self.forked() {
-            // There is no such thread here, and to join it is to wait for ever.
+            // There is no such thread here, and joining it would wait for ever.
             std::mem::forget(thread);
             return;
         }
@@ -92,8 +91,8 @@ impl Drop for Joined<'_> {
     }
 }
 
-/// A result on its way from one thread to another. A lock and no channel: dropping a channel may take locks that
-/// another thread held at a fork.
+/// Result passed between threads. A lock instead of a channel: dropping a channel may take locks that another thread
+/// held at a fork.
 struct Outcome {
     result: Mutex<Option<Result<(), Error>>>,
     there: Condvar,
@@ -105,7 +104,7 @@ impl Outcome {
         self.there.notify_all();
     }
 
-    /// Waits for it for one tick.
+    /// Waits for it, up to one tick.
     fn wait(&self) -> Option<Result<(), Error>> {
         let waiting = self.there.wait_timeout_while(locked(&self.result), TICK, |result| result.is_none());
         waiting.unwrap_or_else(PoisonError::into_inner).0.take()
@@ -117,7 +116,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Host {
-    /// Does `work`, and what is said above where it is long. May raise an error of the host's.
+    /// Does `work`, on a thread as described above if it is long. May raise an error of the host's.
     pub(super) fn run(
         &self,
         name: &str,
@@ -136,11 +135,10 @@ impl Host {
                 outcome.set(guarded(|| work(&watch)));
             }
         };
-        // SAFETY: the thread borrows from this frame, and `Joined` waits for it before the frame is left, in whichever
-        // way.
+        // SAFETY: the thread borrows from this frame, and `Joined` waits for it on any way out of the frame.
         let thread = unsafe { thread::Builder::new().name("stencil".into()).spawn_unchecked(job) };
         let Ok(thread) = thread else {
-            // The system gives no more threads.
+            // The system refuses more threads.
             return take().map_or(Ok(()), |work| guarded(|| work(&watch)));
         };
         let joined = Joined { watch: &watch, thread: Some(thread), process: process::id() };
@@ -173,8 +171,8 @@ impl Host {
         drop(joined);
         if let Some(text) = line.and_then(|line| line.end(result.is_ok())) {
             self.print(&text);
-            // After an interrupt the host shows it with our error. If it were to evaluate anything now, it would raise
-            // an error of its own, which scripts cannot catch.
+            // After an interrupt the host shows it with our error. Evaluating anything now would make it raise an error
+            // of its own, which scripts cannot catch.
             if !interrupted {
                 self.show();
             }
@@ -182,19 +180,19 @@ impl Host {
         result
     }
 
-    /// Prints `text` where the host prints.
+    /// Prints `text` on the host's console.
     fn print(&self, text: &str) {
         let mut buffer = [0_u8; 256];
         let length = text.len().min(buffer.len() - 1);
         buffer[..length].copy_from_slice(&text.as_bytes()[..length]);
-        // SAFETY: both end in NUL, and the format prints the text as it is.
+        // SAFETY: both end in NUL, and the format prints the text unchanged.
         unsafe { (self.api.mexPrintf)(c"%s".as_ptr(), buffer.as_ptr()) };
     }
 
-    /// Lets the user see what was printed. May raise an error of the host's.
+    /// Flushes the printed text to the user. May raise an error of the host's.
     ///
-    /// No callbacks: that a line of progress is shown is no reason for the user's timers and figures to begin in the
-    /// middle of a function.
+    /// No callbacks: a line of progress is no reason for the user's timers and figures to run in the middle of a
+    /// function.
     fn show(&self) {
         if let Some(flush) = symbols::flush_stdout() {
             // SAFETY: on the host's own thread, in a call.
@@ -207,14 +205,14 @@ impl Host {
     }
 }
 
-/// Whether what the host prints goes to a screen. Octave prints to standard output; MATLAB has a window of its own, and
-/// whether it writes to a file instead is not known here.
+/// True if the host prints to a screen. Octave prints to standard output; MATLAB has a window of its own, and
+/// redirection of that to a file is not known here.
 fn prints_on_screen() -> bool {
     !symbols::is_octave() || std::io::stdout().is_terminal()
 }
 
-/// The line of a run under way. On a screen each update takes the last one back: MATLAB's window knows the backspace,
-/// and not the carriage return. In a file each is a line of its own, and there are fewer.
+/// Progress line of a run. On a screen each update erases the last one: MATLAB's window supports the backspace, but not
+/// the carriage return. In a file each is a line of its own, and there are fewer.
 struct Line {
     name: String,
     updates: u64,
@@ -229,7 +227,7 @@ impl Line {
         Line { name: name.into(), updates, on_screen, start: Instant::now(), shown: None, length: 0 }
     }
 
-    /// What to print now, if anything.
+    /// Returns the text to print now, if any.
     fn update(&mut self, done: u64) -> Option<String> {
         let now = Instant::now();
         let refresh = if self.on_screen { REFRESH } else { REFRESH_IN_FILE };
@@ -250,7 +248,7 @@ impl Line {
         self.replace(line)
     }
 
-    /// The last words, if there were any before.
+    /// Returns the final line, if there were any before.
     fn end(mut self, done: bool) -> Option<String> {
         self.shown?;
         let seconds = self.start.elapsed().as_secs_f64();
@@ -263,20 +261,20 @@ impl Line {
         Some(if self.on_screen { self.replace(line) + "\n" } else { self.replace(line) })
     }
 
-    /// `line` in the place of the one before, or below it.
+    /// Text of `line` to replace the one before, or to follow it in a file.
     fn replace(&mut self, line: String) -> String {
         if !self.on_screen {
             return line + "\n";
         }
         let back = "\u{8}".repeat(self.length);
-        // Blanks over what is longer of the line before.
+        // Blanks over the rest of a longer line before.
         let line = format!("{line:width$}", width = self.length);
         self.length = line.len();
         back + &line
     }
 }
 
-/// A number with three digits and a prefix: `12.3 G`.
+/// Formats a number with three digits and a prefix: `12.3 G`.
 fn with_prefix(number: f64) -> String {
     let (scale, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
         .into_iter()
@@ -287,7 +285,7 @@ fn with_prefix(number: f64) -> String {
     format!("{number:.decimals$} {prefix}")
 }
 
-/// A time as people tell it.
+/// Formats a time for people.
 fn duration(seconds: f64) -> String {
     match seconds {
         0.0..60.0 => format!("{seconds:.1} s"),
@@ -336,7 +334,7 @@ mod tests {
         assert!(last.starts_with("F: 100 %") && last.ends_with(" in all\n") && !last.contains('\u{8}'), "{last:?}");
     }
 
-    /// The thread of a run that goes on until it is stopped, in a process with this identifier.
+    /// Starts the thread of a run that continues until it is stopped, for a process with this identifier.
     fn joined(watch: &'static Watch, process: u32) -> Joined<'static> {
         let wait = || {
             while !watch.is_stopped() {

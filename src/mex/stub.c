@@ -1,7 +1,7 @@
-// A MEX file. Under the name of each function lies one of these, which opens the library beside itself. So there is one
-// library, however the folder was copied, and every folder has its own: they are told apart by their paths.
+// A MEX file. Each function has one of these under its name, which opens the library in its own folder. So there is one
+// library, however the folder was copied, and every folder has its own: they are distinguished by their paths.
 //
-// The host's errors pass through without being seen: no frame here has anything to give back.
+// Errors of the host pass through: no frame here owns anything.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -15,20 +15,20 @@
 typedef struct mxArray_tag mxArray;
 typedef void Function(int, mxArray**, int, const mxArray**);
 
-// The library's, once it is open: for good.
+// Function of the library, once it is open; never reset.
 static Function* call;
 
-// Octave 11 loads no MEX file without it, and this is the version it knows.
+// Octave 11 loads no MEX file without it, and expects this version.
 EXPORTED int __octave_mex_soversion__ = 1;
 
-// By this MATLAB learns which of its interfaces the file was made for: the one with separate complex arrays, which all
-// its versions have.
+// Tells MATLAB which of its interfaces the file was made for: the one with separate complex arrays, which all its
+// versions have.
 EXPORTED void mexfilerequiredapiversion(unsigned int* built_by_release, unsigned int* target_api_version) {
     *built_by_release = 0x2018a;
     *target_api_version = 0x07300000;
 }
 
-// A function of the host. MATLAB may have loaded its libraries without making their names global.
+// Looks up a function of the host. MATLAB may have loaded its libraries without making their symbols global.
 static void* of_host(const char* name) {
     void* found = dlsym(RTLD_DEFAULT, name);
     void* library = found ? NULL : dlopen("libmex.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -48,7 +48,7 @@ static void refuse(const char* why) {
     raise(identifier, "The library cannot be opened: %s. Copy the whole folder, or run compile_mex.", why);
 }
 
-// Once: its buffers are not on the stack of a call.
+// Called once, and not inlined: its buffers are not on the stack of a call.
 __attribute__((noinline)) static void open_library(void) {
     Dl_info own;
     char path[PATH_MAX + 32];

@@ -1,4 +1,4 @@
-//! Texts of the host's arrays: char rows, and MATLAB's strings.
+//! Texts from host arrays: char rows, and MATLAB's strings.
 
 use std::ffi::CStr;
 
@@ -6,10 +6,10 @@ use super::Host;
 use super::class::{self, Class};
 use super::sys::mxArray;
 
-/// The longest text that is read from an argument, in bytes. Options and their values are words.
+/// Maximum length of a text read from an argument, in bytes. Options and their values are words.
 const TEXT_LIMIT: usize = 255;
 
-/// The text of a char row.
+/// Text of a char row.
 ///
 /// # Safety
 /// `array` must be a char array of the host, of these dimensions.
@@ -22,23 +22,22 @@ pub(super) unsafe fn char_row(host: &Host, array: *const mxArray, dims: &[usize]
         return None;
     }
     if length > TEXT_LIMIT {
-        // Text, and no word that anyone here knows.
+        // A text, but no known word.
         return Some(format!("(a text of {length} characters)"));
     }
-    // The host's characters are of one byte or of two: only the host can tell them as text, and then of up to four
-    // bytes each.
+    // The host's characters have one byte or two: only the host can convert them to text, of up to four bytes each.
     let mut buffer = [0_u8; 4 * TEXT_LIMIT + 1];
-    // SAFETY: the buffer is as long as it is said to be.
+    // SAFETY: the buffer has the given length.
     let failed = unsafe { (host.api.mxGetString)(array, buffer.as_mut_ptr().cast(), buffer.len() as _) } != 0;
     let text = CStr::from_bytes_until_nul(&buffer).ok()?;
     if failed || text.count_bytes() < length {
-        // A NUL in the middle ends the text for the host, not for the user.
+        // An embedded NUL ends the text for the host, not for the user.
         return Some(format!("(a text of {length} characters, not all of them printable)"));
     }
     Some(text.to_string_lossy().into_owned())
 }
 
-/// The text of a scalar of MATLAB's class string, which only MATLAB itself can read.
+/// Text of a scalar of MATLAB's class string, which only MATLAB itself can read.
 ///
 /// # Safety
 /// `array` must be an array of the host.
@@ -53,7 +52,7 @@ pub(super) unsafe fn string_object(host: &Host, array: *const mxArray) -> Option
             (api.mxDestroyArray)(trouble);
             return None;
         }
-        // A class of the user's own may be called string too, and its char may return anything, or nothing.
+        // A user's class may be called string too, and its char may return anything, or nothing.
         if row.is_null() {
             return None;
         }
@@ -63,7 +62,7 @@ pub(super) unsafe fn string_object(host: &Host, array: *const mxArray) -> Option
     }
 }
 
-/// The text of an array that may be a char row.
+/// Text of an array that may be a char row.
 ///
 /// # Safety
 /// `array` must be an array of the host.

@@ -1,4 +1,4 @@
-//! Outputs: how they are described, and how the host is asked to make them.
+//! Outputs: their descriptions, and their creation by the host.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -11,16 +11,16 @@ use super::{Host, lend};
 use crate::memory;
 use crate::watch::Watch;
 
-/// Fills an output array with all its elements, in column-major order. It reads none before it has written it: their
-/// values are unknown. It may be run on another thread.
+/// Fills an output array with all its elements, in column-major order. It reads none before writing it: they are
+/// uninitialised. It may be run on another thread.
 pub struct Fill<'a> {
     pub(super) class: Class,
-    /// Called once with all bytes of the elements, of each array that there is.
+    /// Called once with the bytes of all elements, for each array.
     pub(super) fill: FillBytes<'a>,
 }
 
 impl<'a> Fill<'a> {
-    /// Outputs of this class, filled by `fill`.
+    /// Describes outputs of this class, filled by `fill`.
     pub fn new(class: Class, fill: FillBytes<'a>) -> Fill<'a> {
         Fill { class, fill }
     }
@@ -29,19 +29,19 @@ impl<'a> Fill<'a> {
 /// Fills all outputs of a call at once, each as the bytes of its elements.
 pub type FillBytes<'a> = Box<dyn FnOnce(Vec<&mut [u8]>, &Watch) -> Result<(), Error> + Send + 'a>;
 
-/// A class of the host's numbers and truth values, as the type of an element: of each, all patterns of bits are values.
+/// A class of the host's numbers and truth values, as the type of an element, for which all bit patterns are valid.
 pub trait Numeric: Pod {
-    /// The host's class.
+    /// Class in the host.
     const CLASS: Class;
 
-    /// The elements of an output, which the host has for `bytes`.
+    /// Casts the `bytes` of an output to elements.
     fn elements(bytes: &mut [u8]) -> &mut [Self] {
-        // The host may have no address for nothing, least of all one that is a multiple of anything.
+        // The host may have no address for an empty array, least of all an aligned one.
         if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
     }
 }
 
-/// A truth value of the host's: any number but 0 is true.
+/// Truth value of the host: any number but 0 is true.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Truth(pub u8);
@@ -68,21 +68,22 @@ numeric! {
     u64: Class::Integer { bytes: 8, signed: false },
 }
 
-/// What a gateway makes of its arguments.
+/// Answer of a gateway to its arguments.
 pub struct Reply<'a> {
-    /// Shown by the host before anything is computed.
+    /// Warnings, shown by the host before anything is computed.
     pub warnings: Vec<Error>,
-    /// A line more for the trace.
+    /// Additional line for the trace.
     pub note: Option<String>,
-    /// What the function returns.
+    /// Outputs of the function.
     pub output: Output<'a>,
 }
 
 impl<'a> Reply<'a> {
-    /// A reply whose arrays are complex: those of `real` are their real parts, those of `imaginary` their imaginary ones.
+    /// Combines replies to one whose arrays are complex: those of `real` are their real parts, those of `imaginary`
+    /// their imaginary ones.
     ///
     /// # Errors
-    /// `internal`, where these are not the same arrays of the host's.
+    /// `internal`, unless both have the same arrays of the host's.
     pub fn complex(real: Reply<'a>, imaginary: Reply<'a>) -> Result<Reply<'a>, Error> {
         let (
             Output::Arrays { dims, complex: false, fill, effort },
@@ -95,7 +96,7 @@ impl<'a> Reply<'a> {
             return Err(Error::internal("A complex result of two different arrays."));
         }
         let both = move |outputs: Vec<&mut [u8]>, watch: &Watch| {
-            // One behind the other.
+            // Parts alternate.
             let mut parts = [Vec::new(), Vec::new()];
             for (i, output) in outputs.into_iter().enumerate() {
                 parts[i % 2].push(output);
@@ -111,66 +112,67 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// What a function returns: in most cases one array.
+/// Outputs of a function: in most cases one array.
 pub enum Output<'a> {
-    /// Arrays of one class, for each its dimensions. The host makes them, then they are filled.
+    /// Arrays of one class, with the dimensions of each. The host makes them, then they are filled.
     Arrays {
-        /// Of each output two or more; no more outputs than were asked for, or one.
+        /// Two or more for each output; no more outputs than were requested, or one.
         dims: Vec<Vec<usize>>,
-        /// Whether they are complex: then each is filled as two, the real parts and the imaginary ones.
+        /// True if they are complex: then each is filled as two, the real parts and the imaginary ones.
         complex: bool,
-        /// The class, and what is called once with all the elements.
+        /// Class, and function to be called once with all the elements.
         fill: Fill<'a>,
-        /// What that takes.
+        /// Effort to fill them.
         effort: Effort,
     },
-    /// What stands for what `make` makes: objects, or a number, for the constructor that asked for it.
+    /// Objects for the arrays of `make`, or a number, for the constructor that asked for it.
     Held {
-        /// Whether it is to be an object.
+        /// True to make an object.
         object: bool,
         /// Called once; it may be run on another thread. It makes no more than there are outputs, or one.
         make: MakeObject<'a>,
-        /// What that takes.
+        /// Effort to make them.
         effort: Effort,
     },
     /// Arrays of these dimensions on the GPU, in memory of the host's. The host makes them, then they are filled.
     OnGpu {
         /// As of [`Output::Arrays`].
         dims: Vec<Vec<usize>>,
-        /// Whether the class is single; else it is double.
+        /// True for class single, false for double.
         single: bool,
         /// Called once; it may be run on another thread.
         fill: FillOnGpu<'a>,
-        /// What that takes.
+        /// Effort to fill them.
         effort: Effort,
     },
-    /// A small value that is there already.
+    /// A small value, already computed.
     Value(Value),
-    /// Whether the host has a type of its own for our objects, which is installed, if need be, with verbs of this function.
+    /// True if the host has a type of its own for our objects, which is installed, if need be, with verbs of this
+    /// function.
     InstallType,
     /// A value of that type without an array.
     NoArray,
-    /// A value that raises the host's last error when the host looks at it.
+    /// A value that raises the host's last error when the host accesses it.
     Refusal,
-    /// The outputs of a function of the host's: input 2, called with the inputs behind it when all else is done.
+    /// Outputs of a host function: input 2, called with the inputs after it once everything else is done.
     Instead,
 }
 
-/// Fills all elements of arrays that lie at these addresses of the GPU's, in column-major order; 0 where there are none.
-/// When it returns, nothing that it has set going is under way.
+/// Fills all elements of arrays at these addresses on the GPU, in column-major order; 0 for empty ones. All work that
+/// it started is complete when it returns.
 pub type FillOnGpu<'a> = Box<dyn FnOnce(&[u64], &Watch) -> Result<(), Error> + Send + 'a>;
 
-/// Makes what objects are to stand for.
+/// Makes the arrays that objects will represent.
 pub type MakeObject<'a> = Box<dyn FnOnce(&Watch) -> Result<Vec<Box<dyn Pending>>, Error> + Send + 'a>;
 
-/// A value in the manner of the host's.
+/// A value in the host's terms.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A double scalar.
     Double(f64),
     /// A scalar of class uint64.
     Number(u64),
-    /// Nothing: an array of 0 x 0.
+    /// An empty array of 0 x 0.
     Empty,
     /// A logical scalar.
     Logical(bool),
@@ -184,7 +186,7 @@ pub enum Value {
     Structs(Vec<Fields>),
 }
 
-/// The names and values of a struct.
+/// Names and values of a struct.
 pub type Fields = Vec<(&'static std::ffi::CStr, Value)>;
 
 impl From<f64> for Value {
@@ -212,10 +214,10 @@ impl From<String> for Value {
 }
 
 impl Host {
-    /// An array of this class, real or complex, with elements of unknown value, and how it was made, in a word.
+    /// Makes an array of this class, real or complex, with uninitialised elements; also returns the way in which it was
+    /// made, in a word.
     ///
-    /// The one place that decides how an output comes into being. The host raises an error itself where it has no
-    /// memory for it.
+    /// Only this function decides how an output is made. The host raises an error itself if it has no memory for it.
     ///
     /// # Panics
     /// For a class that is neither of numbers nor of truth values.
@@ -228,8 +230,8 @@ impl Host {
         }
         let parts = if complex { sys::mxCOMPLEX } else { sys::mxREAL };
         let (count, sizes) = (dims.len() as _, dims.as_mut_ptr().cast());
-        // Uninitialised: every user of it writes every element, and a large array costs as much to clear as to
-        // compute. Of truth values the hosts make no other arrays than cleared ones.
+        // Uninitialised: every caller writes every element, and a large array costs as much to clear as to compute. For
+        // truth values the hosts have cleared arrays only.
         // SAFETY: as many dimensions as said, and the host's type for them has the size of ours.
         let array = unsafe {
             match class {
@@ -240,27 +242,27 @@ impl Host {
         (array, "made")
     }
 
-    /// The elements of an array that `array` made, or their imaginary parts, as bytes of values that nobody knows.
+    /// Returns the elements of an array made by `array`, or their imaginary parts, as bytes of unspecified value.
     ///
-    /// # Why this is a slice
-    /// A slice must be of initialised elements, and the host has written nothing there. Two things together make it
-    /// sound all the same:
+    /// # Rationale for a slice
+    /// A slice must have initialised elements, and the host has written nothing there. Two facts together make it sound
+    /// all the same:
     /// - The memory comes from an allocator outside this program, through functions whose addresses are found when it
     ///   runs. The compiler sees no allocation, and must assume that the host has written every byte and kept the
     ///   address: to this program the bytes are initialised, unlike those of its own allocator.
-    /// - Nobody reads an element before writing it. That is the part of [`Engine`](crate::stencil::Engine) to keep, and
-    ///   `tests/system/engines/arrays.rs` holds it with outputs that are full of NaN (`outputs_are_not_read`). So it does
-    ///   not matter either that fresh pages may change until they are first written to, where the host's allocator gave
-    ///   them back to the system for later.
+    /// - No element is read before it is written. [`Engine`](crate::stencil::Engine) guarantees that, and
+    ///   `tests/system/engines/arrays.rs` checks it with outputs that are full of NaN (`outputs_are_not_read`). So it
+    ///   does not matter either that fresh pages may change until they are first written to, if the host's allocator
+    ///   has returned them to the system for later.
     ///
     /// # Safety
-    /// `array` must be such an array, of `bytes` bytes of elements, complex if `imaginary` parts are asked for, not yet given
-    /// to the host and not borrowed elsewhere.
+    /// `array` must be such an array, of `bytes` bytes of elements, complex if `imaginary` parts are requested, not yet
+    /// returned to the host and not borrowed elsewhere.
     pub(super) unsafe fn bytes_mut<'a>(&self, array: *mut mxArray, bytes: usize, imaginary: bool) -> &'a mut [u8] {
         if bytes == 0 {
             return &mut [];
         }
-        // SAFETY: as the caller says, it is such an array.
+        // SAFETY: it is such an array, by the caller's promise.
         let data = unsafe { if imaginary { (self.api.mxGetImagData)(array) } else { (self.api.mxGetData)(array) } };
         // SAFETY: the host allocated `bytes` bytes there for us alone; their values are discussed above.
         let elements = unsafe { std::slice::from_raw_parts_mut(data.cast(), bytes) };
@@ -268,7 +270,7 @@ impl Host {
         elements
     }
 
-    /// The host's form of `value`.
+    /// Converts `value` to a host array.
     pub(super) fn build(&self, value: &Value) -> *mut mxArray {
         let api = self.api;
         // SAFETY: texts end in NUL, and an array has as many elements as it was made with.
@@ -294,12 +296,12 @@ impl Host {
         }
     }
 
-    /// A column of structs, whose fields are those of the first.
+    /// Makes a column of structs, whose fields are those of the first.
     fn structs(&self, structs: &[Fields]) -> *mut mxArray {
         let api = self.api;
         let mut names: Vec<_> = structs.first().into_iter().flatten().map(|(name, _)| name.as_ptr()).collect();
-        // SAFETY: names end in NUL and are as many as said; each field of each element is set once, to an array that
-        // nobody else owns.
+        // SAFETY: names end in NUL and are as many as said; each field of each element is set once, to an unshared
+        // array.
         unsafe {
             let array = (api.mxCreateStructMatrix)(structs.len() as _, 1, names.len() as _, names.as_mut_ptr());
             for (index, fields) in structs.iter().enumerate() {

@@ -11,23 +11,23 @@ use crate::stencil::{Array, Error, Held, Real};
 pub enum Bytes {
     /// In the host's memory.
     Host(Vec<u8>),
-    /// In memory of the host's that serves the next message, too.
+    /// In pooled host memory, which later messages reuse.
     Pooled(InPool),
     /// On a device.
     Device(OnDevice),
 }
 
-/// Bytes in memory of the host's that is used again and again. They begin where any number may.
+/// Bytes in reused host memory. They are aligned for every numeric type.
 #[derive(Debug)]
 pub struct InPool {
     words: Pooled<u64>,
     len: usize,
 }
 
-/// From this many bytes on, fresh memory takes longer than to copy them.
+/// From this many bytes on, a fresh allocation takes longer than the copy.
 const POOLED_BYTES: usize = 64 << 10;
 
-/// Bytes on a device, at an address that belongs to nobody else.
+/// Bytes on a device, in an allocation of their own.
 #[derive(Debug)]
 pub struct OnDevice {
     held: Box<dyn Held>,
@@ -42,15 +42,15 @@ impl From<Vec<u8>> for Bytes {
 }
 
 impl Bytes {
-    /// `len` zeros in the host's memory.
+    /// Allocates `len` zeros in the host's memory.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`]; `what` they are for, for people.
+    /// [`Error::OutOfMemory`]; `what` names their purpose in its message.
     pub fn zeros(len: usize, what: &'static str) -> Result<Bytes, Error> {
         Ok(Bytes::Host(memory::zeros(len, what)?))
     }
 
-    /// `len` bytes of no known value in the host's memory, for messages that come round after round.
+    /// Allocates `len` uninitialised bytes in the host's memory, for messages of every round.
     ///
     /// # Errors
     /// As [`Bytes::zeros`].
@@ -61,10 +61,10 @@ impl Bytes {
         Ok(Bytes::Pooled(InPool { words: Pooled::new(len.div_ceil(size_of::<u64>()), what)?, len }))
     }
 
-    /// Those of an array that an engine holds on a device. This waits for what is under way there.
+    /// Takes the bytes of an array that an engine holds on a device. Waits for the work queued there.
     ///
     /// # Errors
-    /// [`Error::Internal`] for one in ordinary memory; what went wrong on the device.
+    /// [`Error::Internal`] for an array in ordinary memory; the driver's error.
     pub(super) fn of_array<T: Real>(array: Array<T>) -> Result<Bytes, Error> {
         let (len, place) = (array.len() * size_of::<T>(), array.place());
         let mut held = array.into_held();
@@ -72,7 +72,7 @@ impl Bytes {
         Ok(Bytes::Device(OnDevice { held, address, len }))
     }
 
-    /// How many there are.
+    /// Number of bytes.
     pub fn len(&self) -> usize {
         match self {
             Bytes::Host(bytes) => bytes.len(),
@@ -81,15 +81,15 @@ impl Bytes {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Those in the host's memory.
+    /// Returns the bytes if they are in the host's memory.
     ///
     /// # Errors
-    /// [`Error::Internal`] where they lie elsewhere.
+    /// [`Error::Internal`] if they are elsewhere.
     pub fn into_host(self) -> Result<Vec<u8>, Error> {
         match self {
             Bytes::Host(bytes) => Ok(bytes),
@@ -102,8 +102,7 @@ impl Bytes {
         }
     }
 
-    /// Forgets all but the first so many of those in the host's memory. On a device there is room for all, whatever
-    /// came.
+    /// Keeps the first `len` bytes in the host's memory. Memory on a device keeps its size, however much arrived.
     pub(super) fn truncate(&mut self, len: usize) {
         match self {
             Bytes::Host(bytes) => bytes.truncate(len),
@@ -112,7 +111,7 @@ impl Bytes {
         }
     }
 
-    /// Where they are. What lies there may be written: they are nobody else's.
+    /// Address of the bytes. It may be written through: nothing else refers to them.
     pub(super) fn address(&mut self) -> *mut u8 {
         match self {
             Bytes::Host(bytes) => bytes.as_mut_ptr(),
@@ -121,11 +120,11 @@ impl Bytes {
         }
     }
 
-    /// Makes current on this thread what their address belongs to, until the guard is dropped; `None` where they need
-    /// nothing.
+    /// Makes the context of a device's address current on this thread until the guard is dropped; `None` for bytes that
+    /// need none.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The driver's.
     pub(super) fn enter(&self) -> Result<Option<Box<dyn Any>>, Error> {
         match self {
             Bytes::Host(_) | Bytes::Pooled(_) => Ok(None),
@@ -145,7 +144,7 @@ impl InPool {
 }
 
 impl OnDevice {
-    /// As the array that they were.
+    /// Turns the bytes back into an array.
     pub(super) fn into_array<T: Real>(self) -> Array<T> {
         Array::of_held(self.held, self.len / size_of::<T>())
     }
@@ -162,7 +161,7 @@ mod tests {
             assert_eq!((bytes.len(), matches!(bytes, Bytes::Pooled(_))), (len, len >= POOLED_BYTES));
             let address = bytes.address();
             for place in 0..len {
-                // SAFETY: within the bytes, which are nobody else's.
+                // SAFETY: within the bytes, which nothing else refers to.
                 unsafe { address.add(place).write(place as u8) };
             }
             bytes.truncate(len + 1);

@@ -1,4 +1,4 @@
-//! One call that all ranks make.
+//! One collective call, made by all ranks.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,25 +11,25 @@ use crate::memory;
 use crate::stencil::Error;
 use crate::watch::Watch;
 
-/// The first message of a packet is no longer than this; its length stands before all.
+/// Maximum length of a packet's first message; the packet's length precedes its contents.
 const FIRST: usize = 4096;
 
-/// A call that all ranks make together: each makes as many, in the same order. It ends with [`Call::end`], on all ranks
-/// or on none, or with [`Call::fail`]. One that is dropped before has failed, for a fault of its own.
+/// A collective call: all ranks make the same number of calls in the same order. It ends with [`Call::end`], on all
+/// ranks or on none, or with [`Call::fail`]. A call dropped before that counts as failed by an internal error.
 pub struct Call {
     world: &'static World,
     number: u64,
     over: bool,
-    /// Whether messages were given up, or are not what was expected.
+    /// True once messages were abandoned, or differ from those expected.
     spoilt: AtomicBool,
 }
 
 impl World {
-    /// Begins a call, which all ranks make. It sends nothing yet.
+    /// Begins a collective call. Sends nothing yet.
     ///
     /// # Errors
-    /// [`Error::Busy`] inside another call, which then counts as none; [`Error::Rank`] in a forked process, and where
-    /// MPI has ended.
+    /// [`Error::Busy`] inside another call, and then this one is not counted; [`Error::Rank`] in a forked process, and
+    /// once MPI has ended.
     pub fn call(&'static self) -> Result<Call, Error> {
         let number = self.traffic()?.begin()?;
         Ok(Call { world: self, number, over: false, spoilt: AtomicBool::new(false) })
@@ -37,18 +37,18 @@ impl World {
 }
 
 impl Call {
-    /// Ends the call where all ranks do so, and waits for them: none returns a result where another raises an error.
-    /// After an error the call is still to be ended, by [`Call::fail`].
+    /// Ends the call once all ranks do so, and waits for them: no rank returns a result if another raises an error.
+    /// After an error the call must still be ended by [`Call::fail`].
     ///
     /// # Errors
-    /// [`Error::Rank`] where another rank has failed; [`Error::Interrupted`] where the watch says so.
+    /// [`Error::Rank`] if another rank has failed; [`Error::Interrupted`] if the watch says so.
     pub fn end(&mut self, watch: &Watch) -> Result<(), Error> {
         if *self.spoilt.get_mut() {
             return Err(Error::Internal("Messages to other ranks were given up.".into()));
         }
-        // Behind the first all have come to their end, but one may not know it yet, and be interrupted while it waits.
-        // Behind the second all know it, and none can fail any more. So it is not waited for with the watch: it ends
-        // soon.
+        // After the first barrier all ranks have reached their end, but one may not know it yet, and be interrupted
+        // while it waits. After the second all know it, and none can fail any more: it ends soon, so the watch is not
+        // needed.
         self.meet(watch)?;
         self.meet(&Watch::new())?;
         self.world.traffic()?.end();
@@ -56,15 +56,15 @@ impl Call {
         Ok(())
     }
 
-    /// Ends the call with an error: all other ranks get [`Error::Rank`], "Rank 3 raised", with this text behind it.
-    /// Where this rank has itself heard of such an error, they hear of that one.
+    /// Ends the call with an error: all other ranks get [`Error::Rank`], "Rank 3 raised" followed by this text. If this
+    /// rank has itself received such an error, they get that one.
     pub fn fail(mut self, text: &str) {
         self.give_up(format!("Rank {} raised {text}", self.world.rank()));
     }
 
     fn give_up(&mut self, what: String) {
         self.over = true;
-        // In a forked process, and where MPI has ended, there is nobody to tell.
+        // A forked process, and one where MPI has ended, cannot notify the others.
         if let Ok(mut traffic) = self.world.traffic() {
             traffic.fail(what);
         }
@@ -75,7 +75,7 @@ impl Call {
     }
 
     /// # Errors
-    /// [`Error::Internal`] where that is no other rank.
+    /// [`Error::Internal`] unless `rank` is another rank.
     fn other(&self, rank: usize) -> Result<(), Error> {
         if rank < self.ranks() && rank != self.rank() {
             return Ok(());
@@ -83,7 +83,7 @@ impl Call {
         Err(Error::Internal(format!("A message between rank {} and rank {rank} of {}.", self.rank(), self.ranks())))
     }
 
-    /// Waits until all ranks are here.
+    /// Waits until all ranks have arrived: a barrier.
     fn meet(&self, watch: &Watch) -> Result<(), Error> {
         let (rank, ranks) = (self.rank(), self.ranks());
         let mut distance = 1;
@@ -101,7 +101,7 @@ impl Call {
         Ok(())
     }
 
-    /// Sends bytes to one rank and receives others, of a length that is not known before, from one.
+    /// Sends bytes to one rank and receives bytes of unknown length from another.
     fn swap(&self, to: usize, packet: &[u8], from: usize, watch: &Watch) -> Result<Vec<u8>, Error> {
         let head = size_of::<u64>();
         let (first, rest) = packet.split_at(packet.len().min(FIRST - head));
@@ -162,10 +162,10 @@ impl Others for Call {
         Ok(Box::new(Messages::start(self, MessageKind::Data, sends, receives)?))
     }
 
-    /// In as many rounds as doublings make up the number of ranks: in each a rank passes on all that it has.
+    /// Takes log2(ranks) rounds, rounded up: in each, a rank passes on all that it has.
     fn gather(&self, mine: &[u8], watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
         let (rank, ranks) = (self.rank(), self.ranks());
-        // Of this rank, the next one and so on.
+        // Starts with this rank, followed by the next one and so on.
         let mut all = vec![copy(mine)?];
         while all.len() < ranks {
             let distance = all.len();
@@ -190,7 +190,7 @@ fn copy(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(copy)
 }
 
-/// Each with its length ahead of it.
+/// Concatenates messages, each preceded by its length.
 fn pack(all: &[Vec<u8>]) -> Result<Vec<u8>, Error> {
     let len = all.iter().map(|one| size_of::<u64>() + one.len()).sum();
     let mut packet = memory::with_room(len, "what ranks give")?;
@@ -201,7 +201,7 @@ fn pack(all: &[Vec<u8>]) -> Result<Vec<u8>, Error> {
     Ok(packet)
 }
 
-/// So many of a packet, behind those that are there; `None` where it is of something else.
+/// Appends `count` messages of a packet to `all`; `None` if the packet is malformed.
 fn unpack(mut packet: &[u8], count: usize, all: &mut Vec<Vec<u8>>) -> Result<Option<()>, Error> {
     for _ in 0..count {
         let Some((len, rest)) = packet.split_first_chunk() else { return Ok(None) };
@@ -213,20 +213,20 @@ fn unpack(mut packet: &[u8], count: usize, all: &mut Vec<Vec<u8>>) -> Result<Opt
     Ok(packet.is_empty().then_some(()))
 }
 
-/// How long a message is that is received.
+/// Requirement on the length of a received message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Length {
     Exact,
     AtMost,
 }
 
-/// Messages of a call on their way.
+/// Messages of a call in transit.
 struct Messages<'a> {
     call: &'a Call,
     kind: MessageKind,
     sends: Vec<Flight>,
     receives: Vec<Receive>,
-    /// What came of the receives that are over.
+    /// Results of the receives that are complete.
     received: Vec<Bytes>,
     waited_for: bool,
 }
@@ -246,7 +246,7 @@ impl<'a> Messages<'a> {
     ) -> Result<Messages<'a>, Error> {
         let mut messages =
             Messages { call, kind, sends: Vec::new(), receives: Vec::new(), received: Vec::new(), waited_for: false };
-        // Receives first: what then comes goes where it belongs at once.
+        // Receives are posted first, so that messages arrive directly in their buffers.
         for (from, room) in receives {
             messages.receive(from, room, Length::Exact)?;
         }
@@ -268,7 +268,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    /// Looks what has become of them, and whether another rank has failed. True when all are there.
+    /// Tests the messages, and checks if another rank has failed. True once all have arrived.
     fn poll(&mut self) -> Result<bool, Error> {
         let mut traffic = self.call.traffic()?;
         let flights = self.receives.iter().map(|receive| &receive.flight).chain(&self.sends);
@@ -282,7 +282,7 @@ impl<'a> Messages<'a> {
         Ok(all)
     }
 
-    /// Waits until this is so.
+    /// Waits until the condition holds.
     fn wait_for(&mut self, watch: &Watch, is_so: impl Fn(&mut Self) -> Result<bool, Error>) -> Result<(), Error> {
         let mut pause = Pause::new();
         while !is_so(self)? {
@@ -292,7 +292,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    /// Waits for what is received.
+    /// Waits for the receives.
     fn finish_receives(&mut self, watch: &Watch) -> Result<(), Error> {
         self.wait_for(watch, |messages| {
             Ok(messages.poll()? || messages.receives.iter().all(|receive| receive.flight.is_over()))
@@ -326,7 +326,7 @@ impl UnderWay for Messages<'_> {
 }
 
 impl Drop for Messages<'_> {
-    /// Those that are still on their way go on alone.
+    /// Leaves messages in transit to complete by themselves.
     fn drop(&mut self) {
         if self.waited_for {
             return;
@@ -335,11 +335,11 @@ impl Drop for Messages<'_> {
         let receives = self.receives.drain(..).map(|receive| (true, receive.flight));
         let left = receives.chain(self.sends.drain(..).map(|flight| (false, flight)));
         let Ok(mut traffic) = self.call.world.traffic() else {
-            // Nobody asks MPI for them any more, and their bytes stay.
+            // They are never tested again, and their bytes stay allocated.
             return;
         };
         let left: Vec<_> = left.collect();
-        // Where the driver refuses, MPI does what it can.
+        // If the driver refuses, MPI is called all the same.
         let _entered = enter(left.iter().map(|(_, flight)| flight));
         for (is_receive, mut flight) in left.into_iter().filter(|(_, flight)| !flight.is_over()) {
             if is_receive {

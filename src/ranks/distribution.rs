@@ -1,21 +1,21 @@
-//! How an array lies in parts with several ranks, and who needs which planes of whom.
+//! Distribution of an array over ranks, and the planes that each rank needs of the others.
 //!
-//! The array is a row of planes: along the dimension in which it is cut a plane has one element. Planes of the whole
-//! are counted over all parts, in the order of the ranks. Nothing here knows data.
+//! The array is a row of planes: in the dimension along which it is distributed a plane has one element. Planes of the
+//! whole are counted over all parts, in the order of the ranks. Nothing here touches data.
 
 use std::ops::Range;
 
-/// How many planes each rank has.
+/// Number of planes on each rank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Distribution {
-    /// Where the part of each rank begins, and where the last one ends.
+    /// Start of each rank's part, and the end of the last one.
     starts: Vec<usize>,
-    /// How many ranks have any planes.
+    /// Number of ranks that have any planes.
     parts: usize,
 }
 
 impl Distribution {
-    /// Of parts of these lengths, by rank; `None` where all together are more than can be counted.
+    /// Distributes parts of these lengths, by rank; `None` if their sum overflows.
     pub fn new(lengths: &[usize]) -> Option<Distribution> {
         let mut starts = vec![0_usize];
         for &length in lengths {
@@ -24,32 +24,32 @@ impl Distribution {
         Some(Distribution { starts, parts: lengths.iter().filter(|&&length| length > 0).count() })
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub fn ranks(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many planes there are.
+    /// Number of planes.
     pub fn length(&self) -> usize {
         self.starts[self.ranks()]
     }
 
-    /// The planes of a rank.
+    /// Planes of a rank.
     pub fn part(&self, rank: usize) -> Range<usize> {
         self.starts[rank]..self.starts[rank + 1]
     }
 
-    /// The most planes that a rank has.
+    /// Number of planes of the longest part.
     pub fn longest(&self) -> usize {
         (0..self.ranks()).map(|rank| self.part(rank).len()).max().unwrap_or(0)
     }
 
-    /// The runs of planes in which a range of the whole lies with the ranks. The whole goes round.
+    /// Splits a range of the whole, which wraps around, into runs of planes by rank.
     fn pieces(&self, range: Range<isize>) -> Vec<Piece> {
         let (mut pieces, mut at) = (Vec::new(), range.start);
         while at < range.end {
             let plane = at.rem_euclid(self.length() as isize) as usize;
-            // The last rank that begins there or before: those without planes come before it.
+            // The last rank that begins there or before: ranks without planes precede it.
             let rank = self.starts.partition_point(|&start| start <= plane) - 1;
             let part = self.part(rank);
             let count = (part.end - plane).min((range.end - at) as usize);
@@ -60,71 +60,71 @@ impl Distribution {
     }
 }
 
-/// Planes of a rank, counted in its part.
+/// Planes of a rank, counted from the start of its part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) rank: usize,
     pub(super) planes: Range<usize>,
 }
 
-/// How a rank computes its part in a round.
+/// Method by which a rank computes its part in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// The part with its halos around it, as an array of its own.
     Window,
-    /// The part by itself, and a strip over each end that has a neighbour.
+    /// The part by itself, and a strip at each end that has a neighbour.
     Strips,
 }
 
-/// How far around its part a rank sees in a round.
+/// Halo of a part in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reach {
     pub(super) way: Way,
-    /// Planes before the part and behind it.
+    /// Number of planes before the part and after it.
     pub(super) before: usize,
     pub(super) after: usize,
 }
 
-/// What is swept, as far as it matters who needs what.
+/// Properties of the sweeps that determine the messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Swept<'a> {
     pub(super) distribution: &'a Distribution,
-    /// Elements of a plane.
+    /// Number of elements in a plane.
     pub(super) area: usize,
-    /// Planes on either side that one sweep needs.
+    /// Number of planes on either side that one sweep needs.
     pub(super) radius: usize,
     pub(super) circular: bool,
-    /// Multiply-adds of an update.
+    /// Number of multiply-adds of an update.
     pub(super) work: usize,
     pub(super) costs: Costs,
 }
 
-/// What things cost beside computing, in multiply-adds: it decides how an array is swept, and never what comes out.
+/// Costs besides computing, in multiply-adds: they decide the method of a sweep, and never affect its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Costs {
-    /// An exchange, for a processor, with the calls around it.
+    /// Exchange between processors, with the calls around it.
     pub(super) exchange: u128,
-    /// An exchange, for a GPU, which waits meanwhile.
+    /// Exchange between GPUs, which wait meanwhile.
     pub(super) exchange_of_device: u128,
-    /// To send an element of the host's to a GPU and back.
+    /// Transfer of a host element to a GPU and back.
     pub(super) link: u128,
-    /// To copy an element.
+    /// Copy of an element.
     pub(super) copy: u128,
-    /// To read an element of a part and write it, once for some [`DEPTH`] sweeps of a round, and for what is left of
-    /// them: what the processor's caches hold is gone by the next round.
+    /// Read and write of an element of a part, once for about [`DEPTH`] sweeps of a round, and for the remainder of
+    /// them: the contents of the processor's caches are gone by the next round.
     pub(super) pass: u128,
-    /// A part of more elements is not copied where strips do without: memory is dearer than time there.
+    /// Parts of more elements are not copied if strips can do: memory is dearer than time there.
     pub(super) large: usize,
-    /// Of halos on GPUs, the bytes in all rounds at one end from which on they are read where they lie: to open that
-    /// takes some milliseconds.
+    /// Minimum size of halos on GPUs, in bytes over all rounds at one end, to read them directly from the other rank:
+    /// opening its memory takes some milliseconds.
     pub(super) opened: u128,
 }
 
-/// The sweeps that the processor does with a piece of an array while that is in its caches, at most.
+/// Maximum number of sweeps that the processor does with a block of an array while it is in its caches.
 const DEPTH: usize = 16;
 
-/// Some 30 us on a processor and 45 on a GPU, and what was measured of the link, of copies, and of sweeps that read
-/// their array from memory each time.
+/// About 30 us on a processor and 45 on a GPU, and measured costs of the link, of copies, and of sweeps that read their
+/// array from memory each time.
 impl Default for Costs {
     fn default() -> Costs {
         Costs {
@@ -140,29 +140,30 @@ impl Default for Costs {
 }
 
 impl Swept<'_> {
-    /// The planes on either side that `sweeps` sweeps need.
+    /// Number of planes on either side that `sweeps` sweeps need.
     pub(super) fn halo(&self, sweeps: usize) -> usize {
-        // More planes than there are have no meaning, and can be counted.
+        // The length bounds it, and so it cannot overflow.
         self.radius.saturating_mul(sweeps).min(self.distribution.length())
     }
 
-    /// What is swept, on GPUs: their kernels read an array and write it as fast as they compute.
+    /// Adapts the costs to GPUs: their kernels read and write an array as fast as they compute.
     pub(super) fn on_gpus(self) -> Self {
         Swept { costs: Costs { pass: 0, ..self.costs }, ..self }
     }
 
-    /// The ends of a part that another one is beyond, at most.
+    /// Maximum number of ends at which a part has a neighbour.
     fn cut_ends(&self) -> usize {
         if self.circular || self.distribution.parts > 2 { 2 } else { 1 }
     }
 
-    /// How a part of `planes` planes is computed in these rounds, and what one of them costs, in multiply-adds.
+    /// Chooses the method for a part of `planes` planes in these rounds, and returns its cost a round, in
+    /// multiply-adds.
     ///
     /// # Rationale
-    /// A window computes a halo at each end in vain, takes two arrays of its own, and is copied there and back once in
-    /// all rounds. Strips compute three halos at each end, of which one is of outputs that the part by itself has got
-    /// wrong; but they come before the rest, so that the next exchange is under way while the rest is computed. Edges
-    /// must be known from the strips alone, so the part is longer than both.
+    /// A window computes one redundant halo at each end, takes two arrays of its own, and is copied there and back once
+    /// in all rounds. Strips compute three halos at each end, one of them replacing outputs that the part by itself got
+    /// wrong; but they come before the rest, so that the next exchange overlaps the rest of the computation. Edges must
+    /// be computed from the strips alone, so the part is longer than both.
     fn cheapest(&self, planes: usize, rounds: Rounds) -> (Way, u128) {
         let (sweeps, count) = (rounds.deepest(), rounds.count as u128);
         let (halo, n, area) = (self.halo(sweeps) as u128, planes as u128, self.area as u128);
@@ -179,7 +180,7 @@ impl Swept<'_> {
         (way, area.saturating_mul(cost))
     }
 
-    /// How far a rank sees in these rounds; nobody else's planes where it has none itself.
+    /// Halo of a rank in these rounds; empty if the rank has no planes itself.
     pub(super) fn reach(&self, rank: usize, rounds: Rounds) -> Reach {
         let (part, whole, halo) =
             (self.distribution.part(rank), self.distribution.length(), self.halo(rounds.deepest()));
@@ -187,14 +188,14 @@ impl Swept<'_> {
         let (before, after) = match way {
             _ if part.is_empty() => (0, 0),
             _ if !self.circular => (halo.min(part.start), halo.min(whole - part.end)),
-            // The whole, turned: it goes round by itself.
+            // The whole array, rotated: it wraps around by itself.
             Way::Window if part.len() + 2 * halo >= whole => (0, whole - part.len()),
             _ => (halo, halo),
         };
         Reach { way, before, after }
     }
 
-    /// What a rank sends and receives before each of these rounds: as much as the deepest needs.
+    /// Messages of a rank before each of these rounds: enough planes for the deepest.
     pub(super) fn halos(&self, rank: usize, rounds: Rounds) -> Halos {
         let pieces = |rank: usize| {
             let (Reach { before, after, .. }, part) = (self.reach(rank, rounds), self.distribution.part(rank));
@@ -211,42 +212,42 @@ impl Swept<'_> {
     }
 }
 
-/// What a rank sends and receives before a round; what comes from itself is among it. Each piece is a message, in the
-/// order in which they lie around the part: first those before it, then those behind.
+/// Planes that a rank sends and receives before a round, including those from itself. Each piece is a message, in the
+/// order in which they lie around the part: first those before it, then those after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Halos {
     pub(super) reach: Reach,
     pub(super) before: Vec<Piece>,
     pub(super) after: Vec<Piece>,
-    /// To whom, and which planes of the part.
+    /// Receiving ranks, with the planes of the part that each gets.
     pub(super) sends: Vec<(usize, Vec<Range<usize>>)>,
 }
 
 impl Halos {
-    /// The ranks with which halos are exchanged both ways.
+    /// Ranks with which halos are exchanged in both directions.
     pub(super) fn partners(&self) -> Vec<usize> {
         let gives = |rank: usize| self.before.iter().chain(&self.after).any(|piece| piece.rank == rank);
         self.sends.iter().map(|(rank, _)| *rank).filter(|&rank| gives(rank)).collect()
     }
 }
 
-/// Sweeps in rounds, each with one exchange before it. All rounds have halos for the deepest, so that a window fits
+/// Sweeps in rounds, each with one exchange before it. All rounds have halos for the deepest, so that one window fits
 /// all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rounds {
-    /// How many rounds.
+    /// Number of rounds.
     pub(super) count: usize,
     sweeps: usize,
 }
 
 impl Rounds {
-    /// As many rounds as take least time by count of what is computed, where an exchange costs as much as `exchange`
-    /// multiply-adds. All ranks get the same answer from the same numbers.
+    /// Minimises the estimated time over the number of rounds, where an exchange costs `exchange` multiply-adds. All
+    /// ranks get the same answer from the same numbers.
     ///
     /// # Rationale
-    /// Who has the longest part is waited for. Halos for many sweeps are computed in vain, but for many sweeps at a
-    /// time there are few exchanges. A small array is best computed by every rank as a whole, with one exchange for all
-    /// sweeps; that comes out by itself.
+    /// All ranks wait for the one with the longest part. Halos for many sweeps are redundant work, but many sweeps a
+    /// round need few exchanges. A small array is best computed by every rank as a whole, with one exchange for all
+    /// sweeps; that follows from the same estimate.
     pub(super) fn choose(swept: Swept, sweeps: usize, exchange: u128) -> Rounds {
         let longest = swept.distribution.longest();
         let of_count = |count: usize| {
@@ -260,12 +261,12 @@ impl Rounds {
         all.min_by_key(|(cost, _)| *cost).map_or(Rounds { count: 1, sweeps }, |(_, rounds)| rounds)
     }
 
-    /// The sweeps of the rounds that have most.
+    /// Number of sweeps of the longest rounds.
     pub(super) fn deepest(&self) -> usize {
         self.sweeps.div_ceil(self.count)
     }
 
-    /// The sweeps of a round, by its number.
+    /// Number of sweeps of a round, by its index.
     pub(super) fn sweeps_of(&self, round: usize) -> usize {
         self.sweeps / self.count + usize::from(round < self.sweeps % self.count)
     }
@@ -306,7 +307,7 @@ mod tests {
         }
     }
 
-    /// What is computed in a round, halos with it, and what a round computes of its own.
+    /// Elements computed in a round, including halos, relative to the rank's own elements.
     fn computed(swept: Swept, rounds: Rounds) -> f64 {
         let (n, halo) = (swept.distribution.longest(), swept.halo(rounds.deepest()));
         match swept.cheapest(n, rounds).0 {
@@ -315,22 +316,22 @@ mod tests {
         }
     }
 
-    /// The figures that the choice is for: little is computed twice where that counts, and rounds are long where
-    /// exchanges count.
+    /// The figures behind the choice: little is computed twice if computing dominates, and rounds are long if exchanges
+    /// do.
     #[test]
     fn rounds_are_as_long_as_it_pays() {
         let Costs { exchange: of_processor, exchange_of_device: of_device, .. } = Costs::default();
         for (n, area, [radius, work], sweeps, exchange, rounds, twice) in [
-            // Large images: what a round reads and writes anew is some of what it computes, and an exchange is nothing.
+            // Large images: reading and writing once a round takes part of the time, an exchange next to none.
             (4096, 4096, [1, 9], 1000, of_processor, 10..=80, 1.10),
             (4096, 4096, [1, 9], 1000, of_device, 10..=50, 1.15),
-            // Long lines: halos are nothing beside the line.
+            // Long lines: halos are short compared with the line.
             (10_000_000, 1, [1, 3], 10_000, of_device, 1..=4, 1.01),
             (10_000_000, 1, [10, 21], 10_000, of_device, 4..=32, 1.01),
-            // Volumes of thin parts: there is no way to do without many exchanges.
+            // Volumes of thin parts: many exchanges cannot be avoided.
             (64, 1 << 18, [1, 27], 1000, of_device, 100..=500, 1.50),
             (64, 1 << 18, [1, 27], 1000, of_processor, 150..=1000, 1.40),
-            // Small arrays: each rank computes all of it, once for all sweeps.
+            // Small arrays: each rank computes the whole, once for all sweeps.
             (100, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
             (1000, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
             (1, 1, [1, 3], 1, of_device, 1..=1, 4.0),
@@ -345,7 +346,7 @@ mod tests {
         }
     }
 
-    /// A part that is much longer than the others is not copied for their sake, and no number is too large.
+    /// A part that is much longer than the others is not copied for their sake, and no number overflows.
     #[test]
     fn long_parts_are_computed_in_place() {
         let distribution = distribution(&[1 << 40, 3, 1]);
@@ -361,7 +362,7 @@ mod tests {
         }
     }
 
-    /// What a rank plans for a call takes next to no time among 8,000: it grows as their number does, not as its
+    /// A rank's plan for a call takes next to no time among 8,000: it grows linearly with their number, not as its
     /// square.
     #[test]
     fn thousands_of_ranks_are_planned_quickly() {
@@ -380,31 +381,31 @@ mod tests {
                 |pieces: &[Piece]| pieces.iter().map(|piece| (piece.rank, piece.planes.len())).collect::<Vec<_>>();
             assert_eq!(from(&halos.before), [(rank - 1, rounds.deepest())]);
             assert_eq!(from(&halos.after), [(rank + 1, rounds.deepest())]);
-            // By each pair of ranks it would take minutes.
+            // Over all pairs of ranks it would take minutes.
             assert!(seconds < 5.0, "{seconds} s");
         }
     }
 
-    /// The planes of the whole that a piece is.
+    /// Planes of the whole that a piece covers.
     fn planes(distribution: &Distribution, piece: &Piece) -> Vec<usize> {
         piece.planes.clone().map(|plane| distribution.part(piece.rank).start + plane).collect()
     }
 
-    /// Halos are the planes around the part; whoever has them sends them, in the order in which they are awaited; and
-    /// where a rank computes strips, all that the next round's halos take of it has come out of them.
+    /// Checks that halos are the planes around the part, that their owners send them in the order in which they are
+    /// awaited, and that, where a rank computes strips, all planes of the next round's halos come out of them.
     fn check_halos(swept: Swept, rounds: Rounds) {
         let Swept { distribution, circular, .. } = swept;
         let all: Vec<_> = (0..distribution.ranks()).map(|rank| swept.halos(rank, rounds)).collect();
         for (rank, halos) in all.iter().enumerate() {
             let (part, whole) = (distribution.part(rank), distribution.length() as isize);
             let Reach { way, before, after } = halos.reach;
-            // Every plane that the window has is the one of the whole that belongs there.
+            // Each plane of the window is the one of the whole at that position.
             let at = |pieces: &[Piece]| pieces.iter().flat_map(|piece| planes(distribution, piece)).collect::<Vec<_>>();
             let seen = [at(&halos.before), part.clone().collect(), at(&halos.after)].concat();
             let places = part.start as isize - before as isize..part.end as isize + after as isize;
             assert!(circular || places.is_empty() || places.start >= 0 && places.end <= whole);
             assert_eq!(seen, places.map(|place| place.rem_euclid(whole) as usize).collect::<Vec<_>>());
-            // As far as the sweeps reach, unless the whole ends there or is there.
+            // The halo reaches as far as the sweeps do, unless the whole ends there or is covered.
             let halo = swept.halo(rounds.deepest());
             if part.is_empty() {
                 assert!(seen.is_empty());
@@ -413,7 +414,7 @@ mod tests {
             } else {
                 assert!(before == halo.min(part.start) && after == halo.min(whole as usize - part.end));
             }
-            // What is awaited of each is what that one sends.
+            // Each message awaited of a rank is one that this rank sends.
             let pieces = || halos.before.iter().chain(&halos.after);
             for (other, its) in all.iter().enumerate() {
                 let awaited = pieces().filter(|piece| piece.rank == other).map(|piece| piece.planes.clone());
@@ -421,7 +422,7 @@ mod tests {
                 let sent = its.sends.iter().find(|(to, _)| *to == rank).map_or(&[][..], |(_, planes)| planes);
                 assert_eq!(awaited, sent);
             }
-            // What others take are edges only.
+            // Only edges are sent to others.
             if way == Way::Strips {
                 for planes in halos.sends.iter().flat_map(|(_, planes)| planes) {
                     let low = before > 0 && planes.end <= halo;
@@ -432,7 +433,7 @@ mod tests {
         }
     }
 
-    /// Two ranks are all the neighbours that there are: here a window may be the whole.
+    /// Two ranks are each other's only neighbours: here a window may be the whole.
     #[test]
     fn halos_of_two_short_parts_are_sent_as_they_are_awaited() {
         for (first, second) in (1..14).flat_map(|first| (0..6).map(move |second| (first, second))) {

@@ -1,4 +1,4 @@
-//! Threads in the place of ranks, and queues in the place of MPI.
+//! Fake ranks for tests: threads in place of processes, queues in place of MPI.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,15 +9,15 @@ use super::{Bytes, Others, UnderWay};
 use crate::stencil::Error;
 use crate::watch::Watch;
 
-/// How long a test waits for what does not come.
+/// Timeout of a test that waits for a missing message.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Some ranks.
+/// A number of ranks.
 pub(super) struct World {
     ranks: usize,
-    /// Whether messages take their time.
+    /// True if messages are delayed at random.
     late: bool,
-    /// Whether they may lie on what is like a device, and how many of those that were sent did.
+    /// True if messages may lie on a (fake) device; the count below is of those sent from there.
     reach_devices: bool,
     pub(super) from_devices: AtomicUsize,
     state: Mutex<State>,
@@ -26,15 +26,15 @@ pub(super) struct World {
 
 #[derive(Default)]
 struct State {
-    /// On their way from one rank to another, and when they may be received.
+    /// Messages from one rank to another, with the time from which they may be received.
     queues: Vec<VecDeque<(Instant, Vec<u8>)>>,
-    /// What the first rank that failed has raised.
+    /// Error of the first rank that failed.
     failed: Option<Error>,
-    /// From which lateness is drawn.
+    /// Seed of the delays.
     seed: u64,
 }
 
-/// Ends the others where a rank panics.
+/// Ends the other ranks if one panics.
 struct Panics<'w>(&'w World);
 
 impl Drop for Panics<'_> {
@@ -47,13 +47,13 @@ impl Drop for Panics<'_> {
     }
 }
 
-/// What one of them knows of the others.
+/// One rank's view of the others.
 pub(super) struct Rank<'w> {
     world: &'w World,
     rank: usize,
-    /// How many exchanges and gathers it has begun.
+    /// Number of exchanges and gathers that it has begun.
     pub(super) begun: Arc<AtomicUsize>,
-    /// Which of them is an error.
+    /// Index of the exchange or gather that fails.
     fails_at: Option<usize>,
 }
 
@@ -70,17 +70,19 @@ impl World {
         }
     }
 
-    /// Whose messages may lie on what is like a device.
+    /// Allows messages to lie on a (fake) device.
     pub(super) fn reaching_devices(self, reach_devices: bool) -> World {
         World { reach_devices, ..self }
     }
 
-    /// What comes of `work` on each rank. All messages have been received then, unless a rank has failed.
+    /// Runs `work` on each rank and returns the results. All messages have been received by then, unless a rank has
+    /// failed.
     pub(super) fn run<R: Send>(&self, work: impl Fn(&Rank) -> Result<R, Error> + Sync) -> Vec<Result<R, Error>> {
         self.run_failing(None, work)
     }
 
-    /// What comes of `work` on each rank where an exchange or gather of one fails: which rank, and which one of them.
+    /// Runs `work` on each rank, where an exchange or gather of one fails: `failing` is the rank and the index of its
+    /// call.
     pub(super) fn run_failing<R: Send>(
         &self,
         failing: Option<(usize, usize)>,
@@ -91,8 +93,8 @@ impl World {
             let _panics = Panics(self);
             let result = work(&Rank { world: self, rank, begun: Arc::default(), fails_at });
             if let Err(error) = &result {
-                let told = Error::Rank(format!("Rank {rank} raised: {error}"));
-                self.state().failed.get_or_insert(told);
+                let error = Error::Rank(format!("Rank {rank} raised: {error}"));
+                self.state().failed.get_or_insert(error);
                 self.changed.notify_all();
             }
             result
@@ -144,7 +146,7 @@ impl Others for Rank<'_> {
         let mut state = self.world.state();
         for (to, mut message) in sends {
             self.world.from_devices.fetch_add(matches!(message, Bytes::Device(_)).into(), Ordering::Relaxed);
-            // SAFETY: so many bytes lie there, in ordinary memory, whatever engines are told.
+            // SAFETY: the message has this many bytes, in ordinary memory even where it is said to lie on a device.
             let message = unsafe { std::slice::from_raw_parts(message.address(), message.len()) }.to_vec();
             assert!(to != self.rank && to < self.world.ranks);
             // A linear congruential generator; Knuth's constants.
@@ -161,7 +163,7 @@ impl Others for Rank<'_> {
     fn gather(&self, mine: &[u8], watch: &Watch) -> Result<Vec<Vec<u8>>, Error> {
         self.begin()?;
         let others: Vec<_> = (0..self.world.ranks).filter(|&rank| rank != self.rank).collect();
-        // First how long they are.
+        // Lengths are sent first.
         let send = |bytes: &[u8]| others.iter().map(|&rank| (rank, bytes.to_vec().into())).collect::<Vec<_>>();
         let exchange = |bytes: &[u8], lens: Vec<(usize, usize)>| {
             self.begun.fetch_sub(1, Ordering::Relaxed);
@@ -182,21 +184,22 @@ impl Others for Rank<'_> {
 
 struct Messages<'r> {
     rank: &'r Rank<'r>,
-    /// From whom, where to, and whether it is there.
+    /// Sender, destination, and true once it has arrived.
     received: Vec<(usize, Bytes, bool)>,
 }
 
 impl Messages<'_> {
-    /// Takes what is there.
+    /// Receives the messages that have arrived.
     fn take(&mut self, state: &mut State) -> bool {
         let now = Instant::now();
         for (from, room, is_there) in self.received.iter_mut().filter(|(.., is_there)| !is_there) {
-            // At one moment for all: what is due a moment later must not go where the next message belongs.
+            // All are compared with one time: a message due a moment later must not take the place of the next one.
             let queue = &mut state.queues[*from * self.rank.world.ranks + self.rank.rank];
             if queue.front().is_some_and(|(due, _)| *due <= now) {
                 let (_, message) = queue.pop_front().expect("a message");
                 assert_eq!(message.len(), room.len(), "from {from} to {}", self.rank.rank);
-                // SAFETY: there is so much room, in ordinary memory, whatever engines are told.
+                // SAFETY: the destination has this many bytes, in ordinary memory even where it is said to lie on a
+                // device.
                 unsafe { room.address().copy_from_nonoverlapping(message.as_ptr(), message.len()) };
                 *is_there = true;
             }

@@ -1,10 +1,9 @@
-//! Arrays that lie in parts with several processes, the *ranks*: what a rank does for its part in a call that all of
-//! them make together.
+//! Arrays distributed over several processes, the *ranks*: the work of one rank in a collective call.
 //!
-//! A rank knows the others by messages alone. So what is computed here does not know MPI: it is tested with threads in
-//! the place of ranks.
+//! A rank knows the others by messages alone. The computations here do not depend on MPI, and are tested with threads
+//! in place of ranks.
 //!
-//! [`World`] is what this process knows of the others by MPI, and [`Call`] one call that all of them make.
+//! [`World`] is this process's view of the other ranks through MPI, and [`Call`] one collective call.
 
 mod bytes;
 mod call;
@@ -35,50 +34,49 @@ pub use whole::Whole;
 use crate::stencil::Error;
 use crate::watch::Watch;
 
-/// The other ranks, during one call that all of them make. Between two ranks messages arrive in the order in which they
-/// were sent.
+/// The other ranks during one collective call. Messages between two ranks arrive in the order in which they were sent.
 pub trait Others: Send + Sync {
     /// The number of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// Number of ranks.
     fn ranks(&self) -> usize;
 
-    /// Whether messages may lie on a device, as far as this rank is concerned.
+    /// True if messages of this rank may lie on a device.
     fn reach_devices(&self) -> bool {
         false
     }
 
-    /// Sets messages going: bytes to ranks, and what comes from ranks to where there is as much room for it. None is to
-    /// or from this rank itself.
+    /// Starts messages: sends bytes to ranks, and receives from ranks into buffers of the same length. None is to or
+    /// from this rank itself.
     ///
     /// # Errors
-    /// [`Error::Rank`] where another rank has raised an error or left; [`Error::OutOfMemory`].
+    /// [`Error::Rank`] if another rank has raised an error or left; [`Error::OutOfMemory`].
     fn exchange(
         &self,
         sends: Vec<(usize, Bytes)>,
         receives: Vec<(usize, Bytes)>,
     ) -> Result<Box<dyn UnderWay + '_>, Error>;
 
-    /// What every rank gives, by rank; the ranks may give different numbers of bytes.
+    /// Gathers the bytes of every rank, by rank; their lengths may differ.
     ///
     /// # Errors
     /// As [`Others::exchange`]; [`Error::Interrupted`].
     fn gather(&self, mine: &[u8], watch: &Watch) -> Result<Vec<Vec<u8>>, Error>;
 }
 
-/// Messages on their way.
+/// Messages in transit.
 pub trait UnderWay {
-    /// Lets those go on that need the processor for it. Waits for nothing.
+    /// Advances the messages that need the processor for it. Does not block.
     ///
     /// # Errors
     /// As [`Others::exchange`].
     fn advance(&mut self) -> Result<(), Error>;
 
-    /// Waits for all of them, and gives what was received, in the order in which it was asked for, where it was to lie.
-    /// What is still on its way to other ranks after an error stays so, and touches nothing of a later call.
+    /// Waits for all messages, and returns the received ones in their buffers, in the order of the request. Messages
+    /// still in transit to other ranks after an error stay so, and touch nothing of a later call.
     ///
     /// # Errors
-    /// As [`Others::exchange`]; [`Error::Interrupted`] where the watch says so.
+    /// As [`Others::exchange`]; [`Error::Interrupted`] if the watch says so.
     fn wait(self: Box<Self>, watch: &Watch) -> Result<Vec<Bytes>, Error>;
 }

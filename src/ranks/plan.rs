@@ -1,46 +1,46 @@
-//! What the ranks agree on before they compute: that all of them make the same call, and how their parts lie.
+//! Agreement of the ranks before they compute: all make the same call, and their parts fit together.
 
 use super::Others;
 use super::distribution::Distribution;
 use crate::stencil::{Error, Real};
 use crate::watch::Watch;
 
-/// Along which dimension the parts lie one behind the other.
+/// Dimension along which the array is distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Along {
-    /// This one, counted from 0.
+    /// A given dimension, counted from 0.
     Dim(usize),
-    /// The last dimension of the part that has most. A column has one dimension, a row has two.
+    /// The last dimension of the part with most of them. A column has one dimension, a row has two.
     Last,
 }
 
-/// What a rank passes to a call that all ranks make together.
+/// Arguments of a rank in a collective call.
 #[derive(Debug, Clone)]
 pub struct Passed<'a> {
-    /// The dimensions of its part. One of 0x0 is an empty part of any array.
+    /// Dimensions of its part. A part of 0x0 is an empty part of any array.
     pub dims: &'a [usize],
-    /// Along which dimension.
+    /// Dimension of the distribution.
     pub along: Along,
-    /// What else all ranks must say alike, each under its name: the function, the class, the boundary, the sweeps.
+    /// Other values that all ranks must agree on, by name: the function, the class, the boundary, the sweeps.
     pub said: &'a [(&'a str, String)],
-    /// The entries of the filters; those of class single have the same value in double.
+    /// Entries of the filters; those of class single have the same value in double.
     pub filter: &'a [f64],
 }
 
-/// How the parts of all ranks make one array.
+/// The array made up of the parts of all ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     dim: usize,
-    /// Of this rank's part.
+    /// Dimensions of this rank's part.
     dims: Vec<usize>,
     distribution: Distribution,
 }
 
 impl Plan {
-    /// Finds out what all ranks pass. Every rank gets the same answer.
+    /// Gathers the arguments of all ranks and compares them. Every rank gets the same answer.
     ///
     /// # Errors
-    /// [`Error::Rank`], which names two ranks and the values in which they differ; what [`Others::gather`] says.
+    /// [`Error::Rank`], which names two ranks and the values in which they differ; the errors of [`Others::gather`].
     pub fn agree(others: &dyn Others, passed: &Passed, watch: &Watch) -> Result<Plan, Error> {
         let messages = others.gather(&Message::of(passed).encoded(), watch)?;
         let mut all = Vec::with_capacity(messages.len());
@@ -56,14 +56,14 @@ impl Plan {
         Plan::new(&parts, passed.along, others.rank())
     }
 
-    /// For the rank of this number, of the dimensions of all parts.
+    /// Plans for one rank, from the dimensions of all parts.
     fn new(parts: &[&[usize]], along: Along, rank: usize) -> Result<Plan, Error> {
         let dim = match along {
             Along::Dim(dim) => dim,
             Along::Last => parts.iter().map(|dims| dimensions(dims)).max().unwrap_or(1) - 1,
         };
         let of = |dims: &[usize], d: usize| dims.get(d).copied().unwrap_or(1);
-        // All parts are compared with the first one that is no empty part of just any array.
+        // All parts are compared with the first one that is not 0x0.
         let first = parts.iter().position(|dims| !is_nothing(dims)).unwrap_or(0);
         let count = parts.iter().map(|dims| dims.len()).max().unwrap_or(0).max(dim + 1);
         for (other, dims) in parts.iter().enumerate().skip(first + 1).filter(|(_, dims)| !is_nothing(dims)) {
@@ -90,36 +90,36 @@ impl Plan {
         Ok(Plan { dim, dims: own, distribution })
     }
 
-    /// Along which dimension the parts lie one behind the other, counted from 0.
+    /// Dimension along which the array is distributed, counted from 0.
     pub fn dim(&self) -> usize {
         self.dim
     }
 
-    /// The dimensions of this rank's part, at least as many as the one along which it was cut; those of an empty part
-    /// are those of the others where it has said nothing of its own.
+    /// Dimensions of this rank's part, up to at least the distributed one; an empty part of 0x0 takes those of the
+    /// others.
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// The dimensions of the whole array.
+    /// Dimensions of the whole array.
     pub fn whole(&self) -> Vec<usize> {
         let mut dims = self.dims.clone();
         dims[self.dim] = self.distribution.length();
         dims
     }
 
-    /// How many elements each rank has along the dimension.
+    /// Number of elements of each rank along the dimension.
     pub fn distribution(&self) -> &Distribution {
         &self.distribution
     }
 }
 
-/// Whether it is an empty part of just any array.
+/// True for an empty part of any array.
 fn is_nothing(dims: &[usize]) -> bool {
     dims == [0, 0]
 }
 
-/// How many dimensions a part has.
+/// Number of dimensions of a part.
 fn dimensions(dims: &[usize]) -> usize {
     if is_nothing(dims) { 1 } else { dims.iter().rposition(|&dim| dim != 1).map_or(1, |last| last + 1) }
 }
@@ -129,7 +129,7 @@ fn text(dims: &[usize]) -> String {
     dims.join("x")
 }
 
-/// What a rank tells the others.
+/// Arguments of a rank, as a message to the others.
 #[derive(Debug, Clone, PartialEq)]
 struct Message {
     said: Vec<(String, String)>,
@@ -149,7 +149,7 @@ impl Message {
         Message { said, filter: passed.filter.to_vec(), dims: passed.dims.to_vec() }
     }
 
-    /// Checks that rank 0, whose message this is, and `rank` make the same call.
+    /// Checks that rank 0, the sender of this message, and `rank` make the same call.
     fn check_same(&self, rank: usize, other: &Message) -> Result<(), Error> {
         let differ = |what: &str, [first, second]: [&str; 2]| {
             Err(Error::Rank(format!(
@@ -195,7 +195,7 @@ impl Message {
         bytes
     }
 
-    /// `None` for what is no such message.
+    /// Decodes a message; `None` if it is malformed.
     fn decoded(mut bytes: &[u8]) -> Option<Message> {
         fn text(bytes: &mut &[u8]) -> Option<String> {
             let len = number(bytes)?.try_into().ok()?;
@@ -218,10 +218,10 @@ impl Message {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::World;
     use super::*;
+    use crate::ranks::fake::World;
 
-    /// What each rank is told, where they pass this.
+    /// Result of each rank for these arguments.
     fn agreed(passed: &[Passed]) -> Vec<Result<Plan, Error>> {
         World::new(passed.len(), false).run(|others| Plan::agree(others, &passed[others.rank()], &Watch::new()))
     }
@@ -230,7 +230,7 @@ mod tests {
         dims.iter().map(|dims| Passed { dims, along, said: &[], filter: &[] }).collect()
     }
 
-    /// The plan of each rank: the dimension, the dimensions of the part; and those of the whole.
+    /// Plans of all ranks: the dimension, the dimensions of each part, and those of the whole.
     fn plans(dims: &[&[usize]], along: Along) -> (usize, Vec<Vec<usize>>, Vec<usize>) {
         let plans: Vec<_> = agreed(&parts(dims, along)).into_iter().map(Result::unwrap).collect();
         for (rank, plan) in plans.iter().enumerate() {
@@ -243,7 +243,7 @@ mod tests {
         (plans[0].dim(), plans.iter().map(|plan| plan.dims().to_vec()).collect(), plans[0].whole())
     }
 
-    /// The error that all ranks get.
+    /// Error that all ranks get.
     fn refused(passed: &[Passed]) -> String {
         let refused: Vec<_> = agreed(passed).into_iter().map(Result::unwrap_err).collect();
         assert!(refused.iter().all(|error| *error == refused[0]), "{refused:?}");
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_none() {
+    fn malformed_messages_are_rejected() {
         let passed = Passed { dims: &[4, 5], along: Along::Last, said: &[("a", "b".into())], filter: &[1.0, -0.0] };
         let bytes = Message::of(&passed).encoded();
         assert_eq!(Message::decoded(&bytes), Some(Message::of(&passed)));

@@ -1,4 +1,4 @@
-//! Planes of an array that go to another array, or into a message.
+//! Copies of planes between arrays, or to and from messages.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,23 +7,23 @@ use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Lines, Places, R
 use crate::watch::Watch;
 use crate::{host, memory};
 
-/// What lies around the dimension along which an array is cut: `inner` elements side by side in a plane, `outer` of
-/// these runs that lie apart.
+/// Layout around the distributed dimension: `inner` contiguous elements in a plane, `outer` such runs apart from each
+/// other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Around {
     pub(super) inner: usize,
     pub(super) outer: usize,
 }
 
-/// Runs of planes that are equally far apart.
+/// Equidistant runs of planes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Runs {
-    /// The first plane.
+    /// First plane.
     pub(super) first: usize,
-    /// Planes in a run.
+    /// Number of planes in a run.
     pub(super) len: usize,
     pub(super) count: usize,
-    /// From the first plane of a run to that of the next one.
+    /// Distance from the first plane of a run to that of the next one.
     pub(super) apart: usize,
 }
 
@@ -34,7 +34,7 @@ impl From<Range<usize>> for Runs {
 }
 
 impl Runs {
-    /// How many planes.
+    /// Number of planes.
     pub(super) fn planes(&self) -> usize {
         self.len * self.count
     }
@@ -48,12 +48,12 @@ pub(super) struct Of {
 }
 
 impl Of {
-    /// All of them.
+    /// Selects all planes.
     pub(super) fn all(length: usize) -> Of {
         Of { length, runs: (0..length).into() }
     }
 
-    /// All planes of an array that has just these, run by run.
+    /// Selects all planes of an array that consists of just these runs.
     fn dense(Runs { len, count, .. }: Runs) -> Of {
         Of { length: len * count, runs: Runs { first: 0, len, count, apart: len } }
     }
@@ -64,18 +64,18 @@ impl Of {
 }
 
 impl Around {
-    /// Elements of a plane.
+    /// Number of elements in a plane.
     pub(super) fn area(&self) -> usize {
         self.inner * self.outer
     }
 
-    /// Lines of so many planes along the dimension.
+    /// Lines of `length` planes along the dimension.
     pub(super) fn lines(&self, length: usize) -> Lines {
-        // Lines of one element lie best side by side.
+        // Lines of one element are fastest side by side.
         if length == 1 { Lines::new(1, self.area()) } else { Lines::strided(self.inner, length, self.outer) }
     }
 
-    /// The elements of each run of planes, in the order in which they lie.
+    /// Elements of each run of planes, in memory order.
     fn elements(self, of: Of) -> impl Iterator<Item = Range<usize>> {
         let Of { length, runs } = of;
         (0..self.outer).flat_map(move |k| {
@@ -92,7 +92,7 @@ impl Around {
         (section.size[0], section.steps[0]) = (self.inner * runs.len, 1);
         let mut d = 0;
         for (size, step) in [(runs.count, self.inner * runs.apart), (self.outer, self.inner * length)] {
-            // Runs without a gap are one.
+            // Contiguous runs are merged.
             if size == 1 || step == section.size[d] * section.steps[d] as usize {
                 section.size[d] *= size;
             } else {
@@ -103,7 +103,7 @@ impl Around {
         Places::Section(section)
     }
 
-    /// Copies planes between arrays, each of the host's or the engine's: as many runs, each as long.
+    /// Copies planes between arrays, in the host's memory or the engine's: the same number of runs, of the same length.
     ///
     /// # Errors
     /// The engine's.
@@ -145,13 +145,13 @@ impl Around {
         }
     }
 
-    /// Copies planes of the host's.
+    /// Copies planes in the host's memory.
     fn spread<T: Real>(self, from: &[T], of: Of, at: Of, to: &mut [T], watch: &Watch) -> Result<(), Error> {
         let mut runs = self.elements(of).zip(self.elements(at));
         runs.try_for_each(|(from_run, to_run)| host::copy(&from[from_run], &mut to[to_run], watch))
     }
 
-    /// Copies planes into a message, at its beginning.
+    /// Copies planes to the beginning of a message.
     ///
     /// # Errors
     /// The engine's.
@@ -178,7 +178,7 @@ impl Around {
         }
     }
 
-    /// Copies what a message has to planes of an array.
+    /// Copies a message to planes of an array.
     ///
     /// # Errors
     /// The engine's.
@@ -204,7 +204,7 @@ impl Around {
     }
 }
 
-/// A target, for one of several writes to it.
+/// Reborrows a target, for one of several writes to it.
 pub(super) fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
     match target {
         Target::Host(results) => Target::Host(results),
@@ -212,7 +212,7 @@ pub(super) fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
     }
 }
 
-/// An array of the engine's or of the host's memory between two steps.
+/// Intermediate array, in the engine's memory or the host's.
 #[derive(Debug)]
 pub(super) struct Between<T> {
     array: Array<T>,
@@ -223,7 +223,7 @@ impl<T: Real> Between<T>
 where
     dyn Engine: Compute<T>,
 {
-    /// Of so many elements, of no known value.
+    /// Allocates `len` uninitialised elements.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].

@@ -1,20 +1,20 @@
-//! Halos of arrays on GPUs, between ranks of one machine: a rank reads them where the other one has them, and only a
-//! handle travels as a message.
+//! Halos on GPUs shared between ranks of one machine: a rank reads them in the other's memory, and only a handle
+//! travels as a message.
 //!
 //! # Rationale
 //! Through the host's memory a halo is copied four times, twice over the link and twice by MPI, and a volume's halos
-//! take longer than its sweeps. GPUs of one machine reach each other's memory, also those of two processes. A
-//! CUDA-aware MPI does the same below; where there is none, this is done here.
+//! take longer than its sweeps. GPUs of one machine can read each other's memory, even across processes. A CUDA-aware
+//! MPI does the same internally; without one, it is done here.
 //!
-//! # Who may read when
-//! A rank copies its edges to an array of its own, waits until they are there, and sends the array's handle. The other
-//! one opens it, once a call, and has its queue copy from it. Each edge has two such arrays in turn. Ranks that send
-//! each other halos do so in each round, and before a rank sends it waits for its queue: so when the halos of a round
-//! are received, the other rank has read those of the round before, and the array of that round may be filled again.
-//! Arrays live until all ranks have closed them.
+//! # Synchronisation
+//! A rank copies its edges to an array of its own, waits for the copy, and sends the array's handle. The other one
+//! opens the handle, once a call, and has its queue copy from it. Each edge alternates between two such arrays. Ranks
+//! that send each other halos do so in each round, and before a rank sends it waits for its queue: so once the halos of
+//! a round are received, the other rank has read those of the round before, and the array of that round may be filled
+//! again. Arrays live until all ranks have closed them.
 //!
-//! A rank that raises an error drops its arrays while another one may still read. The driver keeps what a process has
-//! open, so that one reads something, and hears of the error with its next message.
+//! A rank that raises an error drops its arrays while another one may still read. The driver keeps memory that a
+//! process has open, so that rank reads stale values, and hears of the error with its next message.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -24,14 +24,13 @@ use super::Others;
 use crate::stencil::{Array, Compute, Engine, Error, Handle, Real};
 use crate::watch::Watch;
 
-/// What tells one machine, as long as it runs, from all others. Who reads other bytes there has others' memory to
-/// reach.
+/// Identifies a machine as long as it runs. Ranks that read the same bytes there can reach each other's memory.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
 
-/// An array that the other ranks of the machine try to open.
+/// Array that the other ranks of the machine try to open.
 pub(super) struct Trial<T> {
-    /// What they are told: a handle, and which machine it is.
-    told: Vec<u8>,
+    /// Message to the others: a handle, and the machine's identity.
+    offer: Vec<u8>,
     _array: Array<T>,
 }
 
@@ -39,49 +38,49 @@ impl<T: Real> Trial<T>
 where
     dyn Engine: Compute<T>,
 {
-    /// `None` where the driver gives no handle, or it cannot be told which machine it is.
+    /// Exports an array; `None` if the driver gives no handle, or the machine cannot be identified.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`], and what else an array meets.
+    /// [`Error::OutOfMemory`], and other errors of an allocation.
     pub(super) fn new(engine: &(dyn Engine + 'static)) -> Result<Option<Trial<T>>, Error> {
         let mut array = Compute::<T>::array_for_others(engine, 1)?;
         let (Some(Ok(handle)), Ok(machine)) = (array.export(), fs::read(MACHINE)) else {
             return Ok(None);
         };
-        Ok(Some(Trial { told: [&handle[..], &machine].concat(), _array: array }))
+        Ok(Some(Trial { offer: [&handle[..], &machine].concat(), _array: array }))
     }
 
-    pub(super) fn told(&self) -> &[u8] {
-        &self.told
+    pub(super) fn offer(&self) -> &[u8] {
+        &self.offer
     }
 }
 
-/// Of the ranks, by what each has told of its [`Trial`], or nothing: those that read this one's halos where they lie,
-/// and the other way round. This one exchanges halos with its `partners`. All ranks ask this at the same place, and all
-/// get on with it or none.
+/// Finds the ranks that can read this one's halos in place, and the reverse, from the message of each rank's [`Trial`],
+/// which may be empty. This rank exchanges halos with its `partners`. All ranks call this at the same point, and all
+/// succeed or none.
 ///
 /// # Errors
 /// As [`Others::gather`].
 pub(super) fn sharing<T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
-    told: &[&[u8]],
+    offers: &[&[u8]],
     partners: &[usize],
     watch: &Watch,
 ) -> Result<Vec<bool>, Error>
 where
     dyn Engine: Compute<T>,
 {
-    let machine = |rank: usize| told[rank].split_first_chunk::<{ size_of::<Handle>() }>();
-    let beside =
+    let machine = |rank: usize| offers[rank].split_first_chunk::<{ size_of::<Handle>() }>();
+    let on_one_machine =
         |a: usize, b: usize| matches!((machine(a), machine(b)), (Some((_, a)), Some((_, b))) if a == b) && a != b;
-    let ranks = told.len();
+    let ranks = offers.len();
     let mut shares = vec![false; ranks];
-    if !(0..ranks).any(|a| (a + 1..ranks).any(|b| beside(a, b))) {
+    if !(0..ranks).any(|a| (a + 1..ranks).any(|b| on_one_machine(a, b))) {
         return Ok(shares);
     }
     let mut all_opened = true;
-    for &rank in partners.iter().filter(|&&rank| beside(others.rank(), rank)) {
+    for &rank in partners.iter().filter(|&&rank| on_one_machine(others.rank(), rank)) {
         if let Some((handle, _)) = machine(rank) {
             shares[rank] = true;
             all_opened &= Compute::<T>::import(engine, handle, 1).is_ok();
@@ -94,9 +93,9 @@ where
     Ok(shares)
 }
 
-/// Edges as other ranks read them.
+/// Edges for other ranks to read.
 pub(super) struct Outbox<T> {
-    /// Of each edge, the arrays for even rounds and odd ones.
+    /// Arrays of each edge, for even and odd rounds.
     edges: Vec<[Option<Array<T>>; 2]>,
     round: usize,
 }
@@ -113,7 +112,7 @@ impl<T: Real> Outbox<T> {
         self.round += 1;
     }
 
-    /// The array for an edge of so many elements in this round, by its number.
+    /// Array of `len` elements for an edge in this round, by its index.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -132,7 +131,7 @@ impl<T: Real> Outbox<T> {
         let slot = &mut self.edges[number][self.round % 2];
         match slot {
             Some(array) if array.len() == len => {}
-            // Halos are as deep in each round.
+            // Halos are equally deep in all rounds.
             Some(_) => return Err(Error::Internal("An edge of another length than before.".into())),
             None => *slot = Some(Compute::<T>::array_for_others(engine, len)?),
         }
@@ -150,10 +149,10 @@ impl<T> Default for Inbox<T> {
 }
 
 impl<T: Real> Inbox<T> {
-    /// The array of so many elements that a message names.
+    /// Opens the array of `len` elements that a message names.
     ///
     /// # Errors
-    /// What the driver says; [`Error::Internal`] for a message that names none.
+    /// The driver's; [`Error::Internal`] for a malformed message.
     pub(super) fn array(
         &mut self,
         engine: &(dyn Engine + 'static),

@@ -1,11 +1,11 @@
-/* What MPI is to us: messages of bytes between the ranks, on a communicator of our own.
+/* The part of MPI that we use: messages of bytes between the ranks, on a communicator of our own.
  *
  * No two MPIs have the same binary interface, so this is compiled against the machine's own by `matlab/build-mex`, into
- * `libstencil_mpi.so` beside the library, which opens it when ranks are first asked for (shim.rs). Everything that
- * belongs to MPI is here, and what ranks say to each other is in Rust.
+ * `libstencil_mpi.so` in the folder of the library, which opens it when ranks are first used (shim.rs). All code that
+ * depends on MPI is here, and the protocol of the ranks is in Rust.
  *
- * Each function that returns an int returns MPI_SUCCESS, or MPI's error code, for `describe`. Nothing here waits, but
- * `start` and `finish`, which all ranks call. */
+ * Each function that returns an int returns MPI_SUCCESS, or MPI's error code, for `describe`. No function waits, except
+ * `start`, which all ranks call. */
 
 #include <mpi.h>
 #include <stdint.h>
@@ -15,16 +15,16 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* To be raised with each change of what follows, there and here. */
+/* To be raised with each change of the interface below, here and in shim.rs. */
 #define VERSION 1
 
 struct facts {
     int rank, ranks;           /* in MPI_COMM_WORLD */
     int host_rank, host_ranks; /* among those that share this one's memory */
     int threads;               /* 0 single, 1 funneled, 2 serialized, 3 multiple */
-    int ours;                  /* whether we started MPI, and so end it */
+    int ours;                  /* true if we started MPI, and so end it */
     int largest_tag;
-    int cuda;          /* whether it takes addresses on a GPU: 1, 0, or -1 where it does not tell */
+    int cuda;          /* 1 if it accepts addresses on a GPU, 0 if not, -1 if it does not say */
     char library[256]; /* its name and version */
 };
 
@@ -40,14 +40,14 @@ struct shim {
     void (*describe)(int code, char* text, int room);
 };
 
-/* What `start` returns besides MPI's own codes. */
+/* Results of `start` besides MPI's own codes. */
 enum { ENDED = -1, THREADS = -2, NO_EXIT = -3 };
 
-/* MPICH's is an int, Open MPI's an address. */
+/* An int in MPICH, an address in Open MPI. */
 _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "a request is larger than its place");
 _Static_assert(sizeof(MPI_Message) <= sizeof(uint64_t), "a message is larger than its place");
 
-/* Open MPI has it in a header of its own, MPICH in mpi.h, and others not at all. */
+/* Open MPI declares it in a header of its own, MPICH in mpi.h, and others not at all. */
 extern int MPIX_Query_cuda_support(void) __attribute__((weak));
 
 static MPI_Comm world = MPI_COMM_NULL;
@@ -55,18 +55,18 @@ static void (*leave_others)(void);
 static pid_t process;
 static int ours;
 
-/* MPI_Finalize runs it before anything else, whoever calls that. */
+/* Run by MPI_Finalize before anything else, whoever calls that. */
 static int before_end(MPI_Comm comm, int keyval, void* value, void* extra) {
     (void)comm, (void)keyval, (void)value, (void)extra;
     if (process == getpid() && leave_others) leave_others();
     return MPI_SUCCESS;
 }
 
-/* At the exit of a process that started MPI. A forked one has inherited this and nothing else. */
+/* Run at the exit of a process that started MPI. A forked one inherits this handler, but not MPI. */
 static void at_exit(void) {
     int ended = 1;
     if (process != getpid()) return;
-    /* Before MPI knows: another thread of ours may still be in a call of it. */
+    /* Before MPI is finalized: another thread of ours may still be in a call of it. */
     if (leave_others) leave_others();
     if (MPI_Finalized(&ended) == MPI_SUCCESS && !ended) MPI_Finalize();
 }
@@ -98,9 +98,9 @@ static int start(void (*leave)(void), struct facts* facts) {
     else {
         TRY(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided));
         ours = 1;
-        /* Registered behind what MPI registered, and so run ahead of it. */
+        /* Registered after MPI's own handlers, and so run before them. */
         if (atexit(at_exit) != 0) return NO_EXIT;
-        /* Some errors belong to no communicator, and are these'. Ranks tell each other of errors; MPI would end them. */
+        /* Errors without a communicator go to these. Ranks notify each other of errors; MPI would end them. */
         TRY(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
         TRY(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
     }
@@ -147,8 +147,8 @@ static int receive(void* to, int bytes, int rank, int tag, uint64_t* place) {
     return keep(code, request, place);
 }
 
-/* `bytes` is what a receive got, and -1 where it was cancelled. A request that is done is no request any more, also where
- * it ended in an error. */
+/* Sets `bytes` to the number of received bytes, or -1 for a cancelled receive. A completed request is no longer valid,
+ * even after an error. */
 static int test(uint64_t* place, int* done, int* bytes) {
     MPI_Request request;
     MPI_Status status;
@@ -157,7 +157,7 @@ static int test(uint64_t* place, int* done, int* bytes) {
     *done = 0;
     *bytes = 0;
     code = MPI_Test(&request, done, &status);
-    /* After an error, too: the request may be gone with it. */
+    /* Even after an error, which may invalidate the request. */
     keep(code, request, place);
     if (code != MPI_SUCCESS) *done = request == MPI_REQUEST_NULL;
     if (code != MPI_SUCCESS || !*done) return code;
@@ -175,8 +175,8 @@ static int cancel(uint64_t* place) {
     return MPI_Cancel(&request);
 }
 
-/* Of any rank where that is negative, and with any tag where that is. A message that is found is taken out of what
- * others find, and is to be fetched. */
+/* Probes for a message of any rank if `rank` is negative, and with any tag if `tag` is. A found message is not found by
+ * later probes, and must be fetched. */
 static int probe(int rank, int tag, int* found, int* source, int* found_tag, int* bytes, uint64_t* place) {
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
@@ -206,6 +206,6 @@ static void describe(int code, char* text, int room) {
     snprintf(text, (size_t)room, "%s", words);
 }
 
-/* The only name that others see. */
+/* The only exported symbol. */
 __attribute__((visibility("default"))) extern const struct shim stencil_mpi;
 const struct shim stencil_mpi = {VERSION, start, send, receive, test, cancel, probe, fetch, describe};

@@ -1,22 +1,22 @@
-//! MPI, through `libstencil_mpi.so` beside our library, which was compiled from `shim.c` against the machine's own.
+//! MPI through `libstencil_mpi.so`, in the folder of our library: compiled from `shim.c` against the machine's own MPI.
 
 use std::any::Any;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::Bytes;
-use crate::beside;
+use crate::sibling_library;
 use crate::stencil::Error;
 
-/// What `shim.c` has as its version.
+/// Version of the interface, as in `shim.c`.
 const VERSION: c_int = 1;
 
-/// What `start` of `shim.c` returns besides MPI's codes.
+/// Results of `start` in `shim.c` besides MPI's codes.
 const ENDED: c_int = -1;
 const THREADS: c_int = -2;
 const NO_EXIT: c_int = -3;
 
-/// How many bytes one message of MPI's has at most. What is longer is several: MPI's counts are of type int. So large
-/// that it makes no difference in time, and small enough to be tested.
+/// Maximum number of bytes in one MPI message: MPI's counts are of type int, so longer messages are split. Large enough
+/// to cost no time, and small enough to be tested.
 const PIECE: usize = 16 << 20;
 
 /// `struct facts` of `shim.c`.
@@ -56,32 +56,32 @@ struct Shim {
     describe: unsafe extern "C" fn(c_int, *mut c_char, c_int),
 }
 
-/// MPI, once it runs. There is one of it, and who has it may call MPI: so no two threads do at the same time.
+/// The MPI library, once it runs. There is one instance, and only its holder may call MPI: so no two threads do at the
+/// same time.
 pub(super) struct Line {
     shim: &'static Shim,
 }
 
-/// A message that has arrived, for which no receive was waiting. Nobody finds it again: it is to be
-/// [fetched](Flight::fetch).
+/// A message that has arrived without a matching receive. No later probe finds it: it must be [fetched](Flight::fetch).
 #[must_use]
 pub(super) struct Found {
     pub rank: usize,
     pub tag: c_int,
     pub bytes: usize,
-    /// MPI's name for it.
+    /// MPI's handle of it.
     message: u64,
 }
 
 impl Line {
-    /// Opens the shim. There must be one of it.
+    /// Opens the shim. Must be called once only.
     ///
     /// # Errors
-    /// [`Error::Rank`], which says what is to be done.
+    /// [`Error::Rank`], whose message names the remedy.
     pub(super) fn find() -> Result<Line, Error> {
-        // Plugins of older versions of Open MPI expect what it exports among what everybody sees.
-        let library = beside::open("libstencil_mpi.so", libc::RTLD_NOW | libc::RTLD_GLOBAL).map_err(|error| {
-            let remedy = match beside::file("libstencil_mpi.c") {
-                // Where a package was installed.
+        // Plugins of older versions of Open MPI need its symbols in the global scope.
+        let library = sibling_library::open("libstencil_mpi.so", libc::RTLD_NOW | libc::RTLD_GLOBAL).map_err(|error| {
+            let remedy = match sibling_library::file("libstencil_mpi.c") {
+                // In an installed package.
                 Some(source) => {
                     let library = source.with_extension("so");
                     format!(
@@ -97,20 +97,20 @@ impl Line {
             ))
         })?;
         let other = || Error::Rank("MPI cannot be used: libstencil_mpi.so is of another version; build again.".into());
-        let shim = beside::symbol(library, c"stencil_mpi").ok_or_else(other)?.cast::<Shim>();
+        let shim = sibling_library::symbol(library, c"stencil_mpi").ok_or_else(other)?.cast::<Shim>();
         // SAFETY: every version of the table begins with an int, its version, and is a constant of a library that stays
         // open.
         if unsafe { *shim.cast::<c_int>() } != VERSION {
             return Err(other());
         }
-        // SAFETY: as above, and this version of it is so declared.
+        // SAFETY: as above, and this version of it is declared so.
         Ok(Line { shim: unsafe { &*shim } })
     }
 
-    /// Starts MPI, where nobody has. All ranks do so. `leave` is run before MPI ends, whoever ends it.
+    /// Starts MPI unless it runs. All ranks do so. `leave` is run before MPI ends, whoever ends it.
     ///
     /// # Errors
-    /// [`Error::Rank`], which says why it cannot be used.
+    /// [`Error::Rank`], with the reason that it cannot be used.
     pub(super) fn start(&mut self, leave: extern "C" fn()) -> Result<Facts, Error> {
         let mut facts = Facts {
             rank: 0,
@@ -123,7 +123,7 @@ impl Line {
             cuda: 0,
             library: [0; 256],
         };
-        // SAFETY: the facts are there to be written, and the function is never unloaded.
+        // SAFETY: the facts are writable, and the function is never unloaded.
         let code = unsafe { (self.shim.start)(leave, &mut facts) };
         match code {
             ENDED => Err(Error::Rank("MPI has ended in this process, and cannot be started again.".into())),
@@ -137,13 +137,13 @@ impl Line {
         }
     }
 
-    /// A code of MPI's as a result.
+    /// Converts an MPI code to a result.
     fn checked(&self, code: c_int) -> Result<(), Error> {
         if code == 0 {
             return Ok(());
         }
         let mut text: [c_char; 512] = [0; 512];
-        // SAFETY: there is so much room, and the text ends in NUL.
+        // SAFETY: the buffer has this length, and the text ends in NUL.
         let text = unsafe {
             (self.shim.describe)(code, text.as_mut_ptr(), text.len() as c_int);
             CStr::from_ptr(text.as_ptr())
@@ -151,7 +151,7 @@ impl Line {
         Err(Error::Rank(format!("MPI reports: {}", text.to_string_lossy())))
     }
 
-    /// The next message from this rank, or any, with this tag, or any, that has arrived.
+    /// Probes for a message from this rank, or any, with this tag, or any, that has arrived.
     pub(super) fn probe(&mut self, rank: Option<usize>, tag: Option<c_int>) -> Result<Option<Found>, Error> {
         let (mut found, mut source, mut found_tag, mut bytes, mut message) = (0, 0, 0, 0, 0);
         let rank = rank.map_or(-1, |rank| rank as c_int);
@@ -165,15 +165,15 @@ impl Line {
     }
 }
 
-/// A message on its way, and its bytes, which stay where they are until MPI is done with them.
+/// A message in transit, and its bytes, which stay in place until MPI is done with them.
 ///
-/// Who has MPI do something while bytes of some flight lie on a device must have [entered](Flight::enter) that.
+/// While bytes of any flight lie on a device, MPI may only be called with that device [entered](Flight::enter).
 #[must_use]
 pub(super) struct Flight {
     bytes: Bytes,
-    /// MPI's requests, of a piece each.
+    /// MPI's requests, one for each piece.
     requests: Vec<u64>,
-    /// How many of them are done.
+    /// Number of completed requests.
     done: usize,
     received: usize,
 }
@@ -183,24 +183,24 @@ impl Flight {
     pub(super) fn send(line: &mut Line, rank: usize, tag: c_int, bytes: Bytes) -> Result<Flight, Error> {
         let send = line.shim.send;
         Flight::start(line, bytes, |at, bytes, request| {
-            // SAFETY: so many bytes are there, and they stay, as `Flight` says.
+            // SAFETY: the bytes are there, and they stay, as `Flight` says.
             unsafe { send(at.cast(), bytes, rank as c_int, tag, request) }
         })
     }
 
-    /// Receives a message of as many bytes as there are, or a single piece of fewer.
+    /// Receives a message of exactly the buffer's length, or one of a single, shorter piece.
     pub(super) fn receive(line: &mut Line, rank: usize, tag: c_int, bytes: Bytes) -> Result<Flight, Error> {
         let receive = line.shim.receive;
         Flight::start(line, bytes, |at, bytes, request| {
-            // SAFETY: so many bytes may be written, and they stay, as `Flight` says.
+            // SAFETY: the bytes may be written, and they stay, as `Flight` says.
             unsafe { receive(at.cast(), bytes, rank as c_int, tag, request) }
         })
     }
 
-    /// Receives a message that was found.
+    /// Receives a message that was found by a probe.
     pub(super) fn fetch(line: &mut Line, found: Found, mut bytes: Vec<u8>) -> Result<Flight, Error> {
         let (fetch, mut message) = (line.shim.fetch, found.message);
-        // One piece.
+        // It is a single piece.
         bytes.truncate(PIECE);
         Flight::start(line, bytes.into(), |at, bytes, request| {
             // SAFETY: as in `receive`; the message was found, and this is done once.
@@ -221,7 +221,7 @@ impl Flight {
         for piece in 0..pieces {
             let from = piece * PIECE;
             let mut request = 0;
-            // The address is that of a place in the bytes, or their end.
+            // The address is within the bytes, or at their end.
             let code = start(address.wrapping_add(from), (len - from).min(PIECE) as c_int, &mut request);
             line.checked(code)?;
             flight.requests.push(request);
@@ -229,13 +229,13 @@ impl Flight {
         Ok(flight)
     }
 
-    /// Whether MPI is done with it.
+    /// True once MPI is done with it.
     pub(super) fn is_done(&mut self, line: &mut Line) -> Result<bool, Error> {
         while let Some(request) = self.requests.get_mut(self.done) {
             let (mut done, mut bytes) = (0, 0);
-            // SAFETY: the request is one that was not done when it was last asked for.
+            // SAFETY: the request was not complete when last tested.
             let code = unsafe { (line.shim.test)(request, &mut done, &mut bytes) };
-            // After an error, too, MPI may be done with it.
+            // MPI may be done with it even after an error.
             self.done += usize::from(done != 0);
             line.checked(code)?;
             if done == 0 {
@@ -246,20 +246,20 @@ impl Flight {
         Ok(true)
     }
 
-    /// Wants a receive no longer. What has begun to arrive goes on doing so.
+    /// Cancels a receive. A message that has begun to arrive continues.
     pub(super) fn cancel(&mut self, line: &mut Line) {
         for request in &mut self.requests[self.done..] {
-            // SAFETY: as in `is_done`. Where it is refused the receive goes on.
+            // SAFETY: as in `is_done`. If MPI refuses, the receive continues.
             unsafe { (line.shim.cancel)(request) };
         }
     }
 
-    /// How many bytes were expected, and how many were received.
+    /// Number of expected bytes, and of received ones.
     pub(super) fn lengths(&self) -> (usize, usize) {
         (self.bytes.len(), self.received)
     }
 
-    /// What was received, if it is done.
+    /// Received bytes, if it is complete.
     pub(super) fn into_bytes(mut self) -> Bytes {
         let mut bytes = if self.is_over() { self.take() } else { Vec::new().into() };
         bytes.truncate(self.received);
@@ -270,16 +270,15 @@ impl Flight {
         std::mem::replace(&mut self.bytes, Vec::new().into())
     }
 
-    /// Makes current on this thread what its bytes belong to, until the guard is dropped; `None` where nothing is
-    /// needed.
+    /// Makes the context of its bytes current on this thread until the guard is dropped; `None` if none is needed.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The driver's.
     pub(super) fn enter(&self) -> Result<Option<Box<dyn Any>>, Error> {
         if self.is_over() { Ok(None) } else { self.bytes.enter() }
     }
 
-    /// Whether MPI was done with it when it was last asked.
+    /// True if MPI was done with it when last tested.
     pub(super) fn is_over(&self) -> bool {
         self.done == self.requests.len()
     }
@@ -288,7 +287,7 @@ impl Flight {
 impl Drop for Flight {
     fn drop(&mut self) {
         if !self.is_over() {
-            // MPI may still read or write them, and does not tell any more when it no longer will.
+            // MPI may still access the bytes, and no longer reports when it stops.
             std::mem::forget(self.take());
         }
     }

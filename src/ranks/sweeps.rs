@@ -1,22 +1,21 @@
-//! Sweeps over an array that lies in parts with several ranks, with the bits of one process.
+//! Sweeps over an array distributed over several ranks, bit-identical to those of one process.
 //!
-//! # The way of a round
+//! # Rounds
 //! A round does several sweeps, after an exchange of halos that are wide enough for all of them. A *window* is a part
-//! with its halos around it, computed as an array of its own: where it was cut each sweep spoils one radius more of the
-//! halo, and the part is right in the end. It stays there from round to round, and only the halos come anew. A long
-//! part is not copied into one: it is computed by itself, and then its ends, which are wrong, are replaced by the
-//! middle of *strips*, windows of a halo and two more of the part. Both strips are one array, one behind the other,
-//! since what they spoil of each other is not used.
+//! with its halos around it, computed as an array of its own: at a cut end each sweep invalidates one more radius of
+//! the halo, and the part itself stays right to the end. The window persists from round to round, and only the halos
+//! are replaced. A long part is not copied into one: it is computed by itself, and then its ends, which are wrong, are
+//! replaced by the middle of *strips*, windows of a halo and two more of the part. Both strips are one array, one after
+//! the other, since the planes in which they affect each other are not used.
 //!
-//! Strips come first, as soon as the halos are there. They have all edges that the next round's halos are made of, so
+//! Strips are computed first, as soon as the halos have arrived. They contain all edges for the next round's halos, so
 //! these travel while the rest of the part is computed.
 //!
-//! # Why the boundary of a window is that of the whole
-//! An end of a window is an end of the whole, where that boundary is right; or it was cut, where any boundary is as
-//! good as another. A mirror at an end of the whole looks no further in than the filter reaches inside: a sample at `i`
-//! needs those up to `i + r`, and the mirror shows it some of these. So what the other end of a window spoils comes no
-//! quicker. And where the whole is shorter than the radius, so that a mirror sees its other end, the window is the
-//! whole.
+//! # Boundary of a window
+//! An end of a window is either an end of the whole, where the whole's boundary is right, or a cut, where any boundary
+//! will do. A mirror at an end of the whole reads no further in than the filter does: a sample at `i` needs those up to
+//! `i + r`, and the mirror returns some of these. So invalid planes do not spread faster from the window's other end.
+//! If the whole is shorter than the radius, so that a mirror reaches its other end, the window is the whole.
 
 use std::collections::VecDeque;
 
@@ -29,19 +28,19 @@ use crate::memory::pool::Pooled;
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Handle, Real, Source, Target};
 use crate::watch::Watch;
 
-/// Arrays that a part takes on a device while it is swept, with some room for strips.
+/// Number of arrays that a part takes on a device while it is swept, including room for strips.
 const ARRAYS: usize = 3;
 
-/// Computes this rank's part of an operator over the whole, from an array of the host's or the engine's to another. All
-/// ranks call it with operators of the same plan, and it is over when all have succeeded. `watch` counts this rank's
-/// own updates.
+/// Computes this rank's part of an operator over the whole, from an array in the host's memory or the engine's to
+/// another. All ranks call it with operators of the same plan, and it returns once all have succeeded. `watch` counts
+/// this rank's own updates.
 ///
 /// # Errors
-/// The engine's and those of [`Others`]. What is written is of no known value then; and this rank's call with the
-/// others has to end with that error, so that none of them waits for it.
+/// The engine's and those of [`Others`]. The target is unspecified then; and this rank's collective call has to end
+/// with that error, so that no other rank waits for it.
 ///
 /// # Panics
-/// Where source and target have not as many elements as the part.
+/// Unless source and target have the length of the part.
 pub fn run<T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
@@ -55,12 +54,12 @@ where
 {
     let mut outbox = Outbox::default();
     sweep(others, engine, what, from, to, &mut outbox, watch)?;
-    // Who has all that it needs may be done while another one fails, or reads what this one has for it.
+    // A rank may be complete while another one fails, or still reads this one's edges.
     others.gather(&[], watch)?;
     Ok(())
 }
 
-/// [`run`] up to the last meeting: what other ranks may still read then lies in `outbox`.
+/// Does [`run`] up to the final gather: other ranks may still read `outbox` then.
 fn sweep<T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
@@ -78,7 +77,7 @@ where
     assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.distribution.ranks()]);
     watch.check()?;
     if what.radius == 0 || what.sweeps == 0 || area == 0 || what.distribution.longest() == what.distribution.length() {
-        // No part needs another one.
+        // No part needs planes of another.
         return if elements == 0 { Ok(()) } else { (what.pass)(engine, n, what.sweeps, from, to, watch) };
     }
     let on_host = matches!((&from, &to), (Source::Host(_), Target::Host(_)));
@@ -104,7 +103,7 @@ where
         halos: &halos,
         coming,
     };
-    // Before the first round edges are sent, in each those of the next.
+    // Before the first round its edges are sent, in each round those of the next.
     part.send((from, n), |plane| plane)?;
     match halos.reach.way {
         Way::Window => part.in_window(from, to),
@@ -113,18 +112,17 @@ where
     }
 }
 
-/// How the ranks go about the sweeps: all of them have agreed on it.
+/// Method of the sweeps, agreed on by all ranks.
 struct Agreed<'a> {
     swept: Swept<'a>,
     rounds: Rounds,
-    /// Whether this rank's part, which is the host's, lies on the device for all rounds.
+    /// True if this rank's part, which is the host's, lies on the device for all rounds.
     loads: bool,
-    /// Of the ranks, those that read this one's edges where they lie, and the other way round.
+    /// For each rank, true if the two read each other's edges in place.
     shares: Vec<bool>,
 }
 
-/// Asks all ranks what an exchange costs them, and chooses the rounds. Each rank comes to the same, since each hears
-/// the same.
+/// Gathers the costs of an exchange on each rank, and chooses the rounds. All ranks decide alike, from the same values.
 fn agree<'a, T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
@@ -153,18 +151,18 @@ where
             exchange += link * elements as u128;
         }
         on_gpu = !near && (!on_host || loads);
-        // It waits for the device. What MPI does itself is left to it.
+        // Waits for the device. Sharing that MPI does itself is left to it.
         if on_gpu && much && !others.reach_devices() {
             trial = Trial::<T>::new(engine)?;
         }
     }
     let mine = u64::try_from(exchange).unwrap_or(u64::MAX).to_le_bytes();
-    let told = trial.as_ref().map_or(&[][..], Trial::told);
-    let all = others.gather(&[&mine[..], &[u8::from(on_gpu)], told].concat(), watch)?;
+    let offer = trial.as_ref().map_or(&[][..], Trial::offer);
+    let all = others.gather(&[&mine[..], &[u8::from(on_gpu)], offer].concat(), watch)?;
     let all = all.iter().map(|bytes| {
         let (cost, rest) = bytes.split_first_chunk()?;
-        let (on_gpu, told) = rest.split_first()?;
-        Some((u64::from_le_bytes(*cost), *on_gpu == 1, told))
+        let (on_gpu, offer) = rest.split_first()?;
+        Some((u64::from_le_bytes(*cost), *on_gpu == 1, offer))
     });
     let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
     let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
@@ -174,14 +172,14 @@ where
     }
     let rounds = Rounds::choose(swept, what.sweeps, most.into());
     if rounds.count > 1 && much {
-        let told: Vec<_> = all.iter().map(|(.., told)| *told).collect();
+        let offers: Vec<_> = all.iter().map(|(.., offer)| *offer).collect();
         let partners = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
-        shares = shared::sharing::<T>(others, engine, &told, &partners, watch)?;
+        shares = shared::sharing::<T>(others, engine, &offers, &partners, watch)?;
     }
     Ok(Agreed { swept, rounds, loads: loads && rounds.count > 1, shares })
 }
 
-/// Whether an engine's arrays lie in ordinary memory.
+/// True if an engine's arrays lie in ordinary memory.
 fn is_near<T: Real>(engine: &(dyn Engine + 'static)) -> Result<bool, Error>
 where
     dyn Engine: Compute<T>,
@@ -189,7 +187,7 @@ where
     Ok(Compute::<T>::array(engine, 1)?.held::<Pooled<T>>().is_ok())
 }
 
-/// A target as the source of the next step.
+/// Uses a target as the source of the next step.
 fn source<'t, T>(target: &'t Target<'_, T>) -> Source<'t, T> {
     match target {
         Target::Host(results) => Source::Host(results),
@@ -197,31 +195,31 @@ fn source<'t, T>(target: &'t Target<'_, T>) -> Source<'t, T> {
     }
 }
 
-/// A rank's part on its way through the rounds.
+/// State of a rank's part between rounds.
 struct Part<'a, T> {
     others: &'a dyn Others,
     engine: &'a (dyn Engine + 'static),
     what: &'a Whole<'a, T>,
     watch: &'a Watch,
     rounds: Rounds,
-    /// Where windows and strips lie.
+    /// Place of windows and strips.
     on_host: bool,
-    /// Whether the engine's arrays go into messages as they are.
+    /// True if messages take the engine's arrays as they are.
     sends_arrays: bool,
-    /// Of the ranks, those that read this one's edges where they lie, and the other way round.
+    /// For each rank, true if the two read each other's edges in place.
     shares: Vec<bool>,
     outbox: &'a mut Outbox<T>,
     inbox: Inbox<T>,
-    /// Of every round.
+    /// Halos of every round.
     halos: &'a Halos,
-    /// The halos of the next round, once their edges are known.
+    /// Halos of the next round, once their edges are computed.
     coming: Option<Coming<'a>>,
 }
 
-/// Halos on their way.
+/// Halos in transit.
 struct Coming<'a> {
     messages: Box<dyn UnderWay + 'a>,
-    /// What comes from this rank itself.
+    /// Pieces from this rank itself.
     own: VecDeque<Bytes>,
 }
 
@@ -229,7 +227,7 @@ impl<T: Real> Part<'_, T>
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    /// Does work that counts for nothing.
+    /// Does work without counting its updates.
     fn uncounted<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let mark = self.watch.mark();
         let done = work();
@@ -237,7 +235,7 @@ where
         done
     }
 
-    /// All rounds, in a window.
+    /// Computes all rounds in a window.
     fn in_window(&mut self, from: Source<T>, to: Target<T>) -> Result<(), Error> {
         let Reach { before, after, .. } = self.halos.reach;
         let n = from.len() / self.what.around.area();
@@ -260,7 +258,7 @@ where
         self.uncounted(|| self.copy((samples.source()?, part), (to, Of::all(n))))
     }
 
-    /// All rounds, by itself and in strips.
+    /// Computes all rounds in place and in strips.
     fn in_strips(&mut self, from: Source<T>, mut to: Target<T>) -> Result<(), Error> {
         let strips = &mut self.buffers(self.of_strips().0)?;
         let mut scratch = match self.rounds.count {
@@ -268,7 +266,7 @@ where
             _ => Some(Between::new(self.engine, self.on_host, from.len())?),
         };
         for number in 0..self.rounds.count {
-            // The last round goes to the target, the one before it to the other array, and so on.
+            // The last round writes to the target, the one before it to the other array, and so on.
             let to_target = (self.rounds.count - number) % 2 == 1;
             match (&mut scratch, to_target) {
                 (None, _) => self.strips(number, strips, from, again(&mut to))?,
@@ -285,7 +283,7 @@ where
         Ok(())
     }
 
-    /// All rounds, with a part of the host's on the device meanwhile.
+    /// Computes all rounds with a host part on the device meanwhile.
     fn in_strips_on_device(&mut self, from: Source<T>, to: Target<T>) -> Result<(), Error> {
         let strips = &mut self.buffers(self.of_strips().0)?;
         let [mut newest, mut next] =
@@ -298,7 +296,7 @@ where
         self.uncounted(|| Compute::copy(self.engine, newest.source()?, to, self.watch))
     }
 
-    /// The planes of both strips, and how many there are at the low end and at the high one, none or one.
+    /// Number of planes of both strips, and the number of strips at the low end and at the high one, zero or one.
     fn of_strips(&self) -> (usize, [usize; 2]) {
         let (Reach { before, after, .. }, halo) = (self.halos.reach, self.halo());
         let ends = [before, after].map(|planes| usize::from(planes > 0));
@@ -309,7 +307,7 @@ where
         self.what.swept().halo(self.rounds.deepest())
     }
 
-    /// One round, from one array to another, with arrays for the strips and what comes of them.
+    /// Computes one round from one array to another, with arrays for the strips and their results.
     fn strips(
         &mut self,
         number: usize,
@@ -320,13 +318,13 @@ where
         let (before, halo, (length, [low, high])) = (self.halos.reach.before, self.halo(), self.of_strips());
         let (n, sweeps) = (from.len() / self.what.around.area(), self.rounds.sweeps_of(number));
         let inside = |part: &Self, to: Target<T>| (part.what.pass)(part.engine, n, sweeps, from, to, part.watch);
-        // The exchange before the only round has nothing else to hide behind.
+        // The exchange before an only round has nothing else to overlap with.
         let is_only = self.rounds.count == 1;
         if is_only {
             inside(self, again(&mut to))?;
             self.advance()?;
         }
-        // The strip over the low end, if there is one, then the other.
+        // The strip at the low end, if there is one, then the other.
         let count = low + high;
         let (own, made, ends) = (
             Runs { first: if low > 0 { 0 } else { n - 2 * halo }, len: 2 * halo, count, apart: n - 2 * halo },
@@ -342,7 +340,7 @@ where
             (self.what.pass)(self.engine, length, sweeps, samples.source()?, results.target()?, self.watch)
         })?;
         if number + 1 < self.rounds.count {
-            // An edge is in the strip over its end: nobody needs more of it than a halo.
+            // An edge lies within the strip at its end: it is never wider than a halo.
             let place = |plane| before + if plane < halo { plane } else { 2 * halo * low + plane - (n - 2 * halo) };
             self.send((results.source()?, length), place)?;
         }
@@ -354,7 +352,7 @@ where
         self.uncounted(|| self.copy((results.source()?, Of { length, runs: made }), (to, Of { length: n, runs: ends })))
     }
 
-    /// Two arrays of `length` planes.
+    /// Allocates two arrays of `length` planes.
     fn buffers(&self, length: usize) -> Result<[Between<T>; 2], Error> {
         let len = length * self.what.around.area();
         Ok([Between::new(self.engine, self.on_host, len)?, Between::new(self.engine, self.on_host, len)?])
@@ -364,13 +362,13 @@ where
         self.what.around.copy(self.engine, from, to, self.watch)
     }
 
-    /// The bytes of `planes` planes.
+    /// Number of bytes in `planes` planes.
     fn bytes(&self, planes: usize) -> usize {
         planes * self.what.around.area() * size_of::<T>()
     }
 
-    /// Sends edges, and begins to receive halos, each with a message of its own. The edges are in an array of some
-    /// planes, in which `place` says where a plane of the part is.
+    /// Sends edges, and begins to receive halos, each in a message of its own. The edges are in an array of `length`
+    /// planes, at the index `place` of a plane of the part.
     fn send(&mut self, (from, length): (Source<T>, usize), place: impl Fn(usize) -> usize) -> Result<(), Error> {
         let (halos, this) = (self.halos, self.others.rank());
         let (mut own, mut sends) = (VecDeque::new(), Vec::with_capacity(halos.sends.len()));
@@ -398,7 +396,7 @@ where
         Ok(())
     }
 
-    /// A message with planes of an array.
+    /// Copies planes of an array to a message.
     fn read(&self, (from, of): (Source<T>, Of)) -> Result<Bytes, Error> {
         let planes = of.runs.planes();
         if self.sends_arrays && matches!(from, Source::Array(_)) {
@@ -416,10 +414,10 @@ where
         Ok(message)
     }
 
-    /// A message that says where another rank reads planes of an array.
+    /// Returns a message by which another rank reads planes of an array in place.
     fn offer(&mut self, number: usize, (from, of): (Source<T>, Of)) -> Result<Bytes, Error> {
         let planes = of.runs.planes();
-        // What lies in the host's memory comes by a copy of its own.
+        // Planes in the host's memory are copied to the device first.
         let read = if matches!(from, Source::Host(_)) { Some(self.read((from, of))?) } else { None };
         let Part { engine, what, watch, .. } = *self;
         let edge = self.outbox.edge(engine, number, planes * what.around.area())?;
@@ -434,7 +432,7 @@ where
         Ok(handle.to_vec().into())
     }
 
-    /// Room for a message with a piece of a halo.
+    /// Buffer for a message with a piece of a halo.
     fn room(&self, Piece { rank, planes }: &Piece) -> Result<Bytes, Error> {
         if self.shares[*rank] {
             return Bytes::zeros(size_of::<Handle>(), "a handle");
@@ -446,12 +444,12 @@ where
         Bytes::room(self.bytes(planes), "halos")
     }
 
-    /// Lets messages go on.
+    /// Advances the messages.
     fn advance(&mut self) -> Result<(), Error> {
         self.coming.as_mut().map_or(Ok(()), |coming| coming.messages.advance())
     }
 
-    /// Waits for the halos, and puts them before and behind everything else in an array of `length` planes.
+    /// Waits for the halos, and writes them before and after the other planes of an array of `length` planes.
     fn receive(&mut self, (to, length): (&mut Between<T>, usize)) -> Result<(), Error> {
         let (halos, this) = (self.halos, self.others.rank());
         let coming = self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;
@@ -478,7 +476,7 @@ where
         Ok(())
     }
 
-    /// Copies planes that another rank has, where a message says, to planes of an array.
+    /// Copies planes of another rank, named by a message, to planes of an array.
     fn take(&mut self, message: Bytes, (to, at): (Target<T>, Of)) -> Result<(), Error> {
         let Part { engine, what, watch, .. } = *self;
         let planes = at.runs.planes();
@@ -489,7 +487,7 @@ where
         Ok(())
     }
 
-    /// Copies what a message has to planes of an array.
+    /// Copies a message to planes of an array.
     fn write(&self, message: Bytes, (to, at): (Target<T>, Of)) -> Result<(), Error> {
         match message {
             Bytes::Host(message) => self.what.around.write(self.engine, &message, (to, at), self.watch),

@@ -1,4 +1,4 @@
-//! Parts of an array swept by ranks are, bit for bit, what the plain reference makes of the whole array.
+//! Compares parts of an array, swept by ranks, bit for bit with the plain reference of the whole array.
 
 mod cases;
 mod counting;
@@ -43,7 +43,7 @@ fn convolutions_have_the_bits_of_one_process() {
     check_all::<f32>(case(what(), 40), false);
 }
 
-/// A line in equal parts.
+/// Case of a line in equal parts.
 fn line(ranks: usize, length: usize, taps: usize, sweeps: usize, place: Where) -> Case<f64> {
     let what = Operator::Stencil(vec![1.0 / taps as f64; taps], 0, Boundary::Mirror.into());
     Case {
@@ -59,7 +59,7 @@ fn line(ranks: usize, length: usize, taps: usize, sweeps: usize, place: Where) -
     }
 }
 
-/// Each pair of boundaries, with parts that are long enough for strips, in several rounds.
+/// Each pair of boundaries, with parts long enough for strips, in several rounds.
 #[test]
 fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
     let kinds = [Boundary::Constant(0.75), Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror];
@@ -71,7 +71,7 @@ fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
             for place in [Where::Host, Where::Far] {
                 let lengths = lengths.to_vec();
                 let dims = vec![lengths.iter().sum(), 8];
-                // The plain reference would take minutes; the engine is held to it elsewhere.
+                // The plain reference would take minutes; the engine is compared with it elsewhere.
                 let costs =
                     Costs { exchange: 1 << 13, exchange_of_device: 1 << 13, pass: 0, large: 0, ..Costs::default() };
                 let case = Case {
@@ -93,14 +93,14 @@ fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
     }
 }
 
-/// What is computed twice: little where parts are long, and in a round one call for a window, or one for the inside and
-/// one for both strips.
+/// Redundant work is little if parts are long, and a round takes one call for a window, or one for the inside and one
+/// for both strips.
 #[test]
 fn little_is_computed_twice() {
     for (lengths, dims, sweeps, twice, most_calls) in [
         (vec![60_000; 3], [180_000, 10], 100, 1.02, 12),
         (vec![1500, 1500], [3000, 400], 50, 1.08, 40),
-        // So small that exchanges count as well.
+        // So small that exchanges matter too.
         (vec![400, 1, 399, 0, 400], [1200, 300], 20, 1.2, 20),
     ] {
         let what = Operator::<f64>::Stencil(vec![0.25, 0.5, 0.25], 0, Boundary::Replicate.into());
@@ -130,7 +130,8 @@ fn little_is_computed_twice() {
     }
 }
 
-/// Small arrays are computed by each rank as a whole, in one call, and what is whole with one rank needs no exchange.
+/// Small arrays are computed by each rank as a whole, in one call; an array that one rank has entirely needs no
+/// exchange.
 #[test]
 fn small_arrays_take_one_exchange() {
     for (lengths, calls) in [(vec![50, 40, 30], vec![1, 1, 1]), (vec![0, 500, 0], vec![0, 1, 0])] {
@@ -151,7 +152,8 @@ fn small_arrays_take_one_exchange() {
     }
 }
 
-/// The host's arrays go to a device that has room for them before they are swept in rounds, and else go through it.
+/// Host arrays are copied to a device with room for them before they are swept in rounds, and streamed through it
+/// otherwise.
 #[test]
 fn arrays_of_the_host_go_to_a_device_for_several_rounds() {
     for (room, sweeps, from_host) in [(true, 2000, false), (false, 2000, true), (true, 1, true)] {
@@ -166,7 +168,7 @@ fn arrays_of_the_host_go_to_a_device_for_several_rounds() {
     }
 }
 
-/// A line in parts that are swept in several rounds, in place; one rank has nothing.
+/// Case of a line in parts that are swept in several rounds, in place; one rank has no planes.
 fn in_rounds() -> Case<f64> {
     let costs = Costs { exchange: 1 << 12, pass: 0, large: 0, ..Costs::default() };
     let mut case = Case { costs, ..line(4, 1000, 3, 100, Where::Host) };
@@ -174,7 +176,7 @@ fn in_rounds() -> Case<f64> {
     case
 }
 
-/// A rank's part of a call that all ranks make, from its beginning; and how often it has turned to the others.
+/// One rank's part of a collective call, from the start; returns the number of its exchanges and gathers, too.
 fn one_call(
     case: &Case<f64>,
     parts: &[Vec<f64>],
@@ -195,7 +197,7 @@ fn on_processor(fails_at: Option<u64>) -> Counting {
     Counting { fails_at, ..Counting::new(Cpu::new(), false, true) }
 }
 
-/// Checks that one rank has ended with its own error, and all others with what they were told.
+/// Checks that one rank has ended with its own error, and all others with the error sent to them.
 fn check_ended(results: &[Result<usize, Error>], failed: usize, own: impl Fn(&Error) -> bool) {
     for (rank, result) in results.iter().enumerate() {
         match result {
@@ -206,8 +208,7 @@ fn check_ended(results: &[Result<usize, Error>], failed: usize, own: impl Fn(&Er
     }
 }
 
-/// The next round's edges are on their way before the inside of a round is computed; and where there is one round, its
-/// edges are.
+/// The next round's edges are in transit before the inside of a round is computed; with one round, its own edges are.
 #[test]
 fn exchanges_hide_behind_the_inside() {
     let mut case = in_rounds();
@@ -221,10 +222,10 @@ fn exchanges_hide_behind_the_inside() {
         });
         for (rank, result) in all.into_iter().enumerate().filter(|(rank, _)| case.lengths[*rank] > 0) {
             let (begun, seen) = result.unwrap();
-            // Strips need the halos; the only exchange there is has nothing but the inside to hide behind.
+            // Strips need the halos; an only exchange has nothing but the inside to overlap with.
             assert_eq!(seen[0].0 == parts[rank].len(), sweeps == 1);
             let inside: Vec<_> = seen.into_iter().filter(|(len, _)| *len == parts[rank].len()).collect();
-            // One gather for the plan, one for the costs of several rounds, and one in the end.
+            // One gather for the plan, one for the costs of several rounds, and one at the end.
             let before = 1 + usize::from(sweeps > 1);
             let rounds = begun - before - 1;
             assert!(inside.len() == rounds && (rounds > 2) == (sweeps > 1), "{inside:?}");
@@ -235,8 +236,8 @@ fn exchanges_hide_behind_the_inside() {
     }
 }
 
-/// Whatever exchange or gather of whatever rank fails, and whatever call of its engine, all ranks end with an error,
-/// that one with its own.
+/// Any exchange or gather of any rank may fail, and any call of its engine: all ranks end with an error, that one with
+/// its own.
 #[test]
 fn a_rank_that_fails_ends_all_of_them() {
     let case = in_rounds();
@@ -244,8 +245,8 @@ fn a_rank_that_fails_ends_all_of_them() {
     let call = |others: &Rank, fails_at| one_call(&case, &parts, others, &on_processor(fails_at), &Watch::new());
     let all = World::new(4, false).run(|others| call(others, None));
     let all = all.into_iter().collect::<Result<Vec<_>, _>>().unwrap();
-    // Two gathers before the rounds, an exchange for each of these, and a gather in the end; without planes, the
-    // gathers.
+    // Two gathers before the rounds, an exchange for each of these, and a gather at the end; a rank without planes has
+    // the gathers only.
     let rounds = all[0] - 3;
     assert!(rounds > 2 && all == [all[0], 3, all[0], all[0]], "{all:?}");
     for (rank, &begun) in all.iter().enumerate() {
@@ -263,7 +264,7 @@ fn a_rank_that_fails_ends_all_of_them() {
     }
 }
 
-/// An interrupt of one rank is noticed in its wait, and by the others.
+/// An interrupt of one rank is noticed while it waits, and by the others.
 #[test]
 fn an_interrupt_is_noticed_while_waiting() {
     let case = in_rounds();
@@ -271,7 +272,7 @@ fn an_interrupt_is_noticed_while_waiting() {
     let begun = Instant::now();
     let results = World::new(4, false).run(|others| {
         let watch = Watch::new();
-        // The others do not come until this one has ended.
+        // The others do not arrive until this one has ended.
         if others.rank() > 0 {
             std::thread::sleep(Duration::from_millis(300));
             return one_call(&case, &parts, others, &on_processor(None), &watch);

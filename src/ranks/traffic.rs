@@ -1,21 +1,22 @@
-//! What travels between the ranks besides the data of a call: who has failed in which call, and who has left.
+//! Messages between the ranks besides the data of a call: failures of calls, and ranks that have left.
 //!
 //! # Rationale
-//! Ranks are never at the same place. One may have failed in a call that another has not begun, and have begun the
-//! next. So calls are numbered, on all ranks alike, and everything that is sent has the number of its call. Data have
-//! it in their tag. The empty messages by which ranks meet have it in another tag: a rank may come to the end of a call
-//! while data lie there for it that it never received, and Open MPI writes past a buffer that is too short. A *notice*
-//! says it in its bytes: that this rank has failed in a call, or that it has left and begins no call from that one on.
-//! A rank hears of a failure in that call of its own, whether it is still to come or under way.
+//! Ranks are never at the same point. One may have failed in a call that another has not begun, and have begun the
+//! next. So calls are numbered, alike on all ranks, and every message carries the number of its call. Data have it in
+//! their tag. The empty messages of barriers have it in another tag: a rank may reach the end of a call while data have
+//! arrived that it never received, and Open MPI writes past a buffer that is too short. A *notice* has it in its bytes:
+//! this rank has failed in a call, or it has left and begins no call from that one on. A rank gets the error in its own
+//! call of that number, no matter if that call is in progress or still to come.
 //!
-//! A rank that ends a call by an error gives notice of it to all others, whoever was first. Between two ranks nothing
-//! overtakes, so the notice is the last that comes of that call from that rank: what then lies there with the call's
-//! tag is received by nobody, and thrown away. So nothing piles up, and every send of a failed call comes to its end.
+//! A rank that ends a call by an error sends notice of it to all others, even if it was not the first. MPI keeps the
+//! order between two ranks, so the notice is that rank's last message of the call: data with the call's tag that
+//! arrived before it have no receiver, and are discarded. So nothing accumulates, and every send of a failed call
+//! completes.
 //!
-//! A call that succeeds does so on all ranks (`Call::end`), and leaves nothing behind.
+//! A call that succeeds does so on all ranks (`Call::end`), and leaves no messages.
 //!
 //! # Limitations
-//! Tags come again after half as many calls as MPI has tags, 32767 at least and mostly 2^31. Left-overs could be
+//! Tags are reused after half as many calls as MPI has tags, 32767 at least and mostly 2^31. Leftover messages could be
 //! mistaken for data only if all of these calls failed on one rank while another was still in the first.
 
 use std::any::Any;
@@ -27,41 +28,41 @@ use super::shim::{Flight, Found, Line};
 use crate::memory;
 use crate::stencil::Error;
 
-/// The tag of notices; data have those above.
+/// Tag of notices; data use higher ones.
 const NOTICE: c_int = 0;
 
-/// A notice is no longer than this, so that MPI sends it at once, whether or not anybody waits for it.
+/// Maximum length of a notice, so that MPI sends it eagerly, without waiting for a receive.
 const NOTICE_BYTES: usize = 1024;
 
 const FAILED: u8 = 1;
 const LEFT: u8 = 2;
 
-/// What messages of a call are for.
+/// Purpose of a call's messages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum MessageKind {
     Data,
-    /// They say that a rank has come so far, and are empty.
+    /// Empty message of a barrier.
     Meeting,
 }
 
-/// All that this process sends and receives.
+/// All messages that this process sends and receives.
 pub(super) struct Traffic {
     pub(super) line: Line,
     rank: usize,
     ranks: usize,
     largest_tag: c_int,
-    /// The number of the call that is under way, or of the next one.
+    /// Number of the current call, or of the next one.
     number: u64,
     active: bool,
-    /// What was heard of failures in this call and later ones.
+    /// Failures reported for this call and later ones.
     failures: BTreeMap<u64, String>,
-    /// Who has left, and the first call that is without it.
+    /// Ranks that have left, with the first call without each.
     left: Vec<(usize, u64)>,
-    /// Ranks that have sent their last of a call that failed.
+    /// Ranks that have sent their last message of a failed call.
     stale: Vec<(usize, u64)>,
-    /// Messages of which nobody waits for the end.
+    /// Messages in transit that no call waits for.
     orphans: Vec<Flight>,
-    /// Messages that nobody wants, and for which there was no memory yet.
+    /// Messages to be discarded, for which there was no memory yet.
     unwanted: Vec<Found>,
     closed: bool,
 }
@@ -84,7 +85,7 @@ impl Traffic {
         }
     }
 
-    /// Begins a call, and gives its number.
+    /// Begins a call, and returns its number.
     ///
     /// # Errors
     /// [`Error::Busy`] inside another.
@@ -96,33 +97,33 @@ impl Traffic {
         Ok(self.number)
     }
 
-    /// Ends the call that is under way: all ranks have.
+    /// Ends the current call: all ranks have ended it.
     pub(super) fn end(&mut self) {
         self.active = false;
         self.number += 1;
         self.failures = self.failures.split_off(&self.number);
     }
 
-    /// Ends the call that is under way by an error, and gives notice of it: of what was heard, or else of `what` of our
-    /// own.
+    /// Ends the current call by an error, and sends notice of it: the error of another rank if there is one, or else
+    /// `what`, of our own.
     pub(super) fn fail(&mut self, what: String) {
         let text = match self.verdict() {
             Err(Error::Rank(heard)) => heard,
             _ => what,
         };
-        self.tell(FAILED, self.number, &text);
+        self.notify(FAILED, self.number, &text);
         self.end();
-        // What others sent may be there already. What MPI finds wrong here, the next call will find, too.
+        // Messages of others may have arrived already. An error of MPI here will recur in the next call.
         let _ = self.poll();
     }
 
-    /// The tag of what is sent in the call with this number.
+    /// Tag of messages in the call of this number.
     pub(super) fn tag(&self, number: u64, kind: MessageKind) -> c_int {
         1 + 2 * (number % (self.largest_tag / 2) as u64) as c_int + kind as c_int
     }
 
     /// # Errors
-    /// [`Error::Rank`] where another rank has failed in the call that is under way, or will not come to its end.
+    /// [`Error::Rank`] if another rank has failed in the current call, or will not reach its end.
     pub(super) fn verdict(&self) -> Result<(), Error> {
         if let Some(text) = self.failures.get(&self.number) {
             return Err(Error::Rank(text.clone()));
@@ -135,20 +136,20 @@ impl Traffic {
         }
     }
 
-    /// Whether no message may be sent any more.
+    /// True if no message may be sent any more.
     pub(super) fn is_closed(&self) -> bool {
         self.closed
     }
 
-    /// Takes over a message that nobody waits for.
+    /// Takes over a message that no call waits for.
     pub(super) fn adopt(&mut self, flight: Flight) {
         self.orphans.push(flight);
     }
 
-    /// Reads notices that have come, and throws away what is left of calls that failed. Waits for nothing.
+    /// Reads notices that have arrived, and discards leftovers of failed calls. Does not block.
     ///
     /// # Errors
-    /// [`Error::Rank`] for what MPI refuses.
+    /// [`Error::Rank`] if MPI refuses.
     pub(super) fn poll(&mut self) -> Result<(), Error> {
         if self.ranks == 1 {
             return Ok(());
@@ -164,17 +165,17 @@ impl Traffic {
         Ok(())
     }
 
-    /// Forgets messages that have come to their end.
+    /// Drops messages that are complete.
     fn reap(&mut self) {
         let line = &mut self.line;
-        // Where the driver refuses, MPI does what it can.
+        // If the driver refuses, MPI is called all the same.
         let _entered = enter(&self.orphans);
-        // One of which MPI reports an error is given up, and its bytes stay.
+        // A message with an MPI error is dropped, and its bytes stay allocated.
         self.orphans.retain_mut(|flight| matches!(flight.is_done(line), Ok(false)));
     }
 
-    /// Gives notice to all others; whether MPI took all of that.
-    fn tell(&mut self, kind: u8, number: u64, text: &str) -> bool {
+    /// Sends notice to all others; true if MPI accepted every message.
+    fn notify(&mut self, kind: u8, number: u64, text: &str) -> bool {
         let mut end = text.len().min(NOTICE_BYTES - 9);
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -184,7 +185,7 @@ impl Traffic {
         notice.extend(&text.as_bytes()[..end]);
         let mut all = true;
         for rank in (0..self.ranks).filter(|&rank| rank != self.rank) {
-            // Where MPI refuses it, there is no other way to tell.
+            // If MPI refuses, there is no other way to notify that rank.
             match Flight::send(&mut self.line, rank, NOTICE, notice.clone().into()) {
                 Ok(flight) => self.orphans.push(flight),
                 Err(_) => all = false,
@@ -197,7 +198,7 @@ impl Traffic {
         let rank = found.rank;
         let room = vec![0; found.bytes];
         let mut flight = Flight::fetch(&mut self.line, found, room)?;
-        // It has arrived.
+        // The message has arrived, so this is short.
         while !flight.is_done(&mut self.line)? {
             std::hint::spin_loop();
         }
@@ -216,7 +217,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Receives what was sent in calls that are over here, by ranks that have sent their last of them.
+    /// Receives and discards messages of calls that are over here, from ranks that have sent their last of them.
     fn throw_away(&mut self) -> Result<(), Error> {
         let over = self.number;
         for (rank, number) in std::mem::take(&mut self.stale) {
@@ -234,8 +235,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Receives what nobody wants, as far as there is memory for it. MPI must not be given less than a message has:
-    /// Open MPI may write all of it.
+    /// Receives and drops messages without a receiver, as far as memory permits. MPI needs a buffer for the full
+    /// length: Open MPI may write all of it.
     fn swallow(&mut self) -> Result<(), Error> {
         while let Some(found) = self.unwanted.pop() {
             let Ok(room) = memory::zeros(found.bytes, "what another rank sent") else {
@@ -248,8 +249,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Tells the others that this rank has left, and waits until all of them have: then nothing is on its way, and MPI
-    /// can end. It would wait for them, too, and if messages were left perhaps for ever.
+    /// Notifies the others that this rank has left, and waits until all of them have: then nothing is in transit, and
+    /// MPI can end. It would wait for them, too, and with messages left perhaps for ever.
     pub(super) fn leave(&mut self) {
         if std::mem::replace(&mut self.closed, true) {
             return;
@@ -257,13 +258,13 @@ impl Traffic {
         if self.ranks == 1 {
             return;
         }
-        if !self.tell(LEFT, self.number, "") {
-            // The others may have been refused, too.
+        if !self.notify(LEFT, self.number, "") {
+            // MPI may have refused the others' notices, too.
             return;
         }
         let mut pause = Pause::new();
         loop {
-            // Where MPI reports an error, it is left to MPI how this ends.
+            // On an error, the rest is left to MPI.
             match self.line.probe(None, None) {
                 Ok(Some(found)) if found.tag == NOTICE => {
                     if self.read_notice(found).is_err() {
@@ -287,24 +288,24 @@ impl Traffic {
     }
 }
 
-/// Makes current on this thread what the bytes of flights lie on, until the guard is dropped: a rank has one device.
+/// Makes the device of the flights' bytes current on this thread until the guard is dropped: a rank has one device.
 ///
 /// # Errors
-/// What the driver says.
+/// The driver's.
 pub(super) fn enter<'f>(flights: impl IntoIterator<Item = &'f Flight>) -> Result<Option<Box<dyn Any>>, Error> {
     flights.into_iter().find_map(|flight| flight.enter().transpose()).transpose()
 }
 
-/// How long to wait until one looks again.
+/// Delay between two polls.
 pub(super) struct Pause {
     since: Instant,
 }
 
 impl Pause {
-    /// So long a rank looks again at once: a message between two processors takes a microsecond or a few.
+    /// Time of polling without a pause: a message between two processors takes a microsecond or a few.
     const SPIN: Duration = Duration::from_micros(20);
 
-    /// So long it lets others have the processor who want it, and then sleeps between two looks.
+    /// Time of yielding the processor between polls; after that it sleeps between them.
     const YIELD: Duration = Duration::from_millis(2);
 
     const SLEEP: Duration = Duration::from_micros(50);

@@ -1,4 +1,4 @@
-//! An operator over a whole array, of which each rank computes a part.
+//! An operator over a whole array, distributed over the ranks.
 
 use super::Plan;
 use super::distribution::{Costs, Distribution, Swept};
@@ -8,30 +8,30 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 
-/// Some sweeps of an operator over an array of some planes, from one array to another.
+/// Does a number of sweeps over an array of a number of planes, from one array to another.
 type Pass<'a, T> = Box<
     dyn Fn(&(dyn Engine + 'static), usize, usize, Source<T>, Target<T>, &Watch) -> Result<(), Error> + Send + Sync + 'a,
 >;
 
-/// An operator over a whole array, of which this rank has a part.
+/// An operator over a whole array, of which this rank computes a part.
 pub struct Whole<'a, T> {
     pub(super) distribution: Distribution,
     pub(super) around: Around,
-    /// How far it reaches along the dimension in which the array is cut.
+    /// Radius along the dimension of the distribution.
     pub(super) radius: usize,
     circular: bool,
     pub(super) sweeps: usize,
-    /// Multiply-adds of an update.
+    /// Number of multiply-adds of an update.
     work: usize,
     pub(super) costs: Costs,
     pub(super) pass: Pass<'a, T>,
 }
 
 impl Whole<'_, f64> {
-    /// A stencil along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
+    /// A stencil along dimension `dim` of the whole, counted from 0. Its lines are those of the part.
     ///
     /// # Panics
-    /// Where its lines are not those of the part along that dimension.
+    /// Unless its lines are those of the part along that dimension.
     pub fn stencil(plan: &Plan, dim: usize, what: Stencil) -> Self {
         let (taps, ends) = (what.taps(), what.boundary());
         let reach = (dim == plan.dim()).then_some((taps.radius(), ends.is_circular()));
@@ -49,10 +49,10 @@ impl<T: Real> Whole<'_, T>
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    /// A derivative along dimension `dim` of the whole, counted from 0. Of its lines, only the part's own matter.
+    /// A derivative along dimension `dim` of the whole, counted from 0. Its lines are those of the part.
     ///
     /// # Panics
-    /// Where its lines are not those of the part along that dimension.
+    /// Unless its lines are those of the part along that dimension.
     pub fn derivative(plan: &Plan, dim: usize, what: Derivative<T>) -> Self {
         let reach = (dim == plan.dim()).then_some((DERIVATIVE_RADIUS, what.boundary().is_circular()));
         let around = around(plan);
@@ -68,7 +68,7 @@ where
     /// A convolution over an image or a volume; its size is that of the part.
     ///
     /// # Panics
-    /// Where its size is another, or the whole has more than three dimensions.
+    /// If its size differs, or the whole has more than three dimensions.
     pub fn convolution(plan: &Plan, what: Convolution<T>) -> Self {
         let dim = plan.dim();
         let length = plan.dims()[dim];
@@ -85,15 +85,15 @@ where
 }
 
 impl<'a, T> Whole<'a, T> {
-    /// Of the operator's reach along the dimension of the plan: its radius, and whether that goes round.
+    /// `reach` is the radius along the dimension of the plan, and true if that boundary is circular.
     fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
         let (radius, circular) = reach.unwrap_or_default();
         let (distribution, around, costs) = (plan.distribution().clone(), around(plan), Costs::default());
         Whole { distribution, around, radius, circular, sweeps, work, costs, pass }
     }
 
-    /// Takes an exchange for as much work as `multiply_adds` multiply-adds, and has halos on GPUs read where they lie
-    /// however few they are, instead of what was measured: for tests that want many rounds, or one.
+    /// Sets the cost of an exchange to `multiply_adds` multiply-adds, and reads halos on GPUs in place however few they
+    /// are, instead of the measured costs: for tests that need many rounds, or one.
     pub fn with_exchange(self, multiply_adds: u128) -> Self {
         let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..self.costs };
         Whole { costs, ..self }
@@ -105,11 +105,11 @@ impl<'a, T> Whole<'a, T> {
     }
 }
 
-/// What lies around the dimension of a plan.
+/// Layout around the dimension of a plan.
 fn around(plan: &Plan) -> Around {
     let (dim, dims) = (plan.dim(), plan.dims());
     let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
-    // Where there are no elements at all, the sizes of the other dimensions may be beyond counting.
+    // In an empty array, the product of the other dimensions may overflow.
     let none = Around { inner: 1, outer: 0 };
     let (inner, outer) = (product(&dims[..dim]), product(&dims[dim + 1..]));
     match (inner, outer) {

@@ -1,4 +1,4 @@
-//! This process among the ranks that a launcher such as `mpirun` started together.
+//! This process as one of the ranks that a launcher such as `mpirun` started together.
 
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,26 +11,27 @@ use super::traffic::Traffic;
 use crate::process::{self, PerProcess};
 use crate::stencil::Error;
 
-/// How many processes a launcher says it started: of Open MPI, MPICH and what follows it (Intel's too), MVAPICH2, and
-/// Slurm's `srun`. The first that is there counts: `mpirun` may itself use `srun`, to start one process on each host.
-/// Slurm has the number for a job's script, too, under another name (`SLURM_NTASKS`); that is started once.
+/// Variables by which launchers report the number of processes: Open MPI, MPICH and its derivatives (Intel's too),
+/// MVAPICH2, and Slurm's `srun`. The first that is set counts: `mpirun` may itself use `srun`, to start one process on
+/// each host. Slurm sets the number for a job's script, too, under another name (`SLURM_NTASKS`); the script is started
+/// once.
 const SIZES: [&str; 4] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS"];
 
-/// What launchers set that do not say how many there are.
+/// Variables of launchers without the number of processes.
 const SIGNS: [&str; 2] = ["PMIX_RANK", "PMI_RANK"];
 
-/// What threads MPI lets call it.
+/// Thread support of MPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// Any, one at a time.
+    /// Any thread, one at a time.
     Serialized,
-    /// Any.
+    /// Any thread.
     Multiple,
 }
 
-/// The ranks, of which this process is one.
+/// All ranks, as seen by this process.
 pub struct World {
-    /// The process that started MPI. A fork of it is none of the ranks.
+    /// The process that started MPI. Forks of it are no ranks.
     process: u32,
     rank: usize,
     ranks: usize,
@@ -44,28 +45,29 @@ pub struct World {
 
 static WORLD: OnceLock<World> = OnceLock::new();
 
-/// What is expected of MPI.
+/// Device support expected of MPI.
 static EXPECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
 
 const UNKNOWN: u8 = 0;
 const NO: u8 = 1;
 const YES: u8 = 2;
 
-/// Says whether MPI takes addresses of a GPU's memory; with `None` MPI is asked. Some that do have no way to be asked.
+/// States that MPI accepts addresses in a GPU's memory, or does not; with `None` MPI is queried. Some that do accept
+/// them cannot be queried.
 pub fn expect_devices(expected: Option<bool>) {
     let expected = expected.map_or(UNKNOWN, |yes| if yes { YES } else { NO });
     EXPECTED.store(expected, Ordering::Relaxed);
 }
 
 impl World {
-    /// The ranks. The first time, on all of them, this starts MPI where nobody has, and waits until all ranks do so:
-    /// that is to be done on the thread by which the process ends. What this started ends as the process exits; it
-    /// waits there for the others.
+    /// Returns the ranks. The first call, on all of them, starts MPI unless it runs, and waits until all ranks do so:
+    /// that has to be on the thread that ends the process. MPI started here ends as the process exits, which waits for
+    /// the others.
     ///
     /// # Errors
-    /// [`Error::Rank`] where there is no MPI or it cannot be used. The text says why, and what is to be done.
+    /// [`Error::Rank`] if there is no MPI or it cannot be used. The text names the reason and the remedy.
     pub fn get() -> Result<&'static World, Error> {
-        /// Why it cannot be started, once MPI has been touched.
+        /// Reason that MPI cannot be started, once it has been touched.
         static FAILURE: PerProcess<Mutex<Option<String>>> = PerProcess::new();
         if let Some(world) = WORLD.get() {
             return world.here();
@@ -81,19 +83,19 @@ impl World {
         match World::start(line) {
             Ok(world) => WORLD.get_or_init(|| world).here(),
             Err(error) => {
-                // MPI starts once.
+                // MPI starts only once.
                 *failure = Some(error.to_string());
                 Err(error)
             }
         }
     }
 
-    /// The ranks, if MPI has been started for this process.
+    /// Returns the ranks, if MPI has been started for this process.
     pub fn there() -> Option<&'static World> {
         WORLD.get().filter(|world| world.process == process::id())
     }
 
-    /// Whether a launcher started this process as one of several, or as one that is to know it has no others.
+    /// True if a launcher started this process, as one of several or expressly as the only one.
     pub fn is_launched() -> bool {
         is_launched(|name| env::var(name).ok())
     }
@@ -122,42 +124,42 @@ impl World {
         })
     }
 
-    /// The number of this rank, from 0.
+    /// Number of this rank, from 0.
     pub fn rank(&self) -> usize {
         self.rank
     }
 
-    /// How many ranks there are.
+    /// Number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks
     }
 
-    /// The number of this rank among those on its host, from 0.
+    /// Number of this rank among those on its host, from 0.
     pub fn rank_on_host(&self) -> usize {
         self.rank_on_host
     }
 
-    /// How many ranks there are on this host.
+    /// Number of ranks on this host.
     pub fn ranks_on_host(&self) -> usize {
         self.ranks_on_host
     }
 
-    /// What threads may call MPI. Here they do so one at a time, whatever this is.
+    /// Thread support of MPI. This code calls it from one thread at a time in any case.
     pub fn threads(&self) -> Threads {
         self.threads
     }
 
-    /// The MPI that is in use, by name and version.
+    /// Name and version of the MPI in use.
     pub fn library(&self) -> &str {
         &self.library
     }
 
-    /// Whether this MPI takes addresses of a GPU's memory; `None` where it does not tell.
+    /// True if this MPI accepts addresses in a GPU's memory; `None` if it does not say.
     pub fn cuda_aware(&self) -> Option<bool> {
         self.cuda_aware
     }
 
-    /// Whether messages may lie on a GPU: where MPI says so, unless [`expect_devices`] has said otherwise.
+    /// True if messages may lie on a GPU: as MPI says, unless [`expect_devices`] has said otherwise.
     pub(super) fn reaches_devices(&self) -> bool {
         match EXPECTED.load(Ordering::Relaxed) {
             NO => false,
@@ -166,7 +168,7 @@ impl World {
         }
     }
 
-    /// All that is sent and received; who holds it has MPI for itself.
+    /// Locks the messages, and with them MPI.
     pub(super) fn traffic(&self) -> Result<MutexGuard<'_, Traffic>, Error> {
         self.here()?;
         let traffic = self.traffic.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +179,7 @@ impl World {
     }
 
     /// # Errors
-    /// [`Error::Rank`] in a process that was forked from the one that is a rank.
+    /// [`Error::Rank`] in a process forked from the one that is a rank.
     fn here(&self) -> Result<&World, Error> {
         if self.process == process::id() {
             return Ok(self);
@@ -186,13 +188,13 @@ impl World {
     }
 
     fn leave(&self) {
-        /// What a thread in a call takes to look up once.
-        const LONG: Duration = Duration::from_secs(10);
+        /// Maximum time until a thread in a call releases the lock.
+        const LEAVE_TIMEOUT: Duration = Duration::from_secs(10);
         if self.here().is_err() {
             return;
         }
         let since = Instant::now();
-        while since.elapsed() < LONG {
+        while since.elapsed() < LEAVE_TIMEOUT {
             match self.traffic.try_lock() {
                 Ok(mut traffic) => return traffic.leave(),
                 Err(TryLockError::Poisoned(traffic)) => return traffic.into_inner().leave(),
@@ -203,9 +205,9 @@ impl World {
     }
 }
 
-/// What the shim runs before MPI ends.
+/// Run by the shim before MPI ends.
 extern "C" fn leave() {
-    // A panic must not reach C. There is nobody left to hear of it.
+    // A panic must not reach C, and cannot be reported any more.
     let _ = catch_unwind(AssertUnwindSafe(|| WORLD.get().map(World::leave)));
 }
 
@@ -214,7 +216,7 @@ fn is_launched(variable: impl Fn(&str) -> Option<String>) -> bool {
         || launched(variable).is_some_and(|ranks| ranks > 1)
 }
 
-/// How many processes a launcher says it started.
+/// Number of processes that a launcher reports.
 fn launched(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
     SIZES.into_iter().find_map(|name| variable(name)?.trim().parse().ok())
 }

@@ -1,4 +1,4 @@
-//! Where data come from and go to.
+//! Arrays of an engine, and sources and targets of data.
 
 use std::any::Any;
 use std::fmt;
@@ -16,48 +16,49 @@ pub struct Array<T> {
     class: std::marker::PhantomData<T>,
 }
 
-/// Without the numbers: there may be millions.
+/// Omits the numbers: there may be millions.
 impl<T> fmt::Debug for Array<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Array").field("len", &self.len).field("place", &self.place()).finish()
     }
 }
 
-/// What an engine keeps of an array.
+/// An engine's storage of an array.
 pub trait Held: Any + Send + Sync + fmt::Debug {
-    /// Where it lies, for people: "the CPU's memory", "device 1".
+    /// Location for people: "the CPU's memory", "device 1".
     fn place(&self) -> String;
 
-    /// Its address on a device, for code outside the engine that reads or writes it: waits until no queued work uses it. `None` where it lies in ordinary memory.
+    /// Returns its address on a device, for code outside the engine that reads or writes it: waits until no queued work
+    /// uses it. `None` if it lies in ordinary memory.
     ///
     /// # Errors
-    /// What went wrong in what was under way.
+    /// Errors of the queued work.
     fn settle(&mut self) -> Option<Result<u64, Error>> {
         None
     }
 
-    /// A handle by which another process of this machine reaches it on its device, while it lives: waits until no queued
-    /// work uses it. `None` where it lies in ordinary memory.
+    /// Returns a handle by which another process of this machine accesses it on its device, while it lives: waits until
+    /// no queued work uses it. `None` if it lies in ordinary memory.
     ///
     /// # Errors
-    /// What went wrong in what was under way; what the driver says, where it hands memory to no other process.
+    /// Errors of the queued work; the driver's, if it shares memory with no other process.
     fn export(&mut self) -> Option<Result<Handle, Error>> {
         None
     }
 
-    /// Makes current on this thread what such an address belongs to, until the guard is dropped.
+    /// Makes the context of such an address current on this thread, until the guard is dropped.
     ///
     /// # Errors
-    /// What the driver says.
+    /// The driver's.
     fn enter(&self) -> Result<Box<dyn Any>, Error> {
         Ok(Box::new(()))
     }
 }
 
-/// What another process reaches an array on a device by: see [`Held::export`].
+/// Handle by which another process accesses an array on a device: see [`Held::export`].
 pub type Handle = [u8; 64];
 
-/// The array of an engine that computes in ordinary memory.
+/// Storage of an engine that computes in ordinary memory.
 impl<T: Number + fmt::Debug + Sync> Held for Pooled<T> {
     fn place(&self) -> String {
         "the CPU's memory".into()
@@ -65,7 +66,7 @@ impl<T: Number + fmt::Debug + Sync> Held for Pooled<T> {
 }
 
 impl<T: Pod + fmt::Debug + Send + Sync> Array<T> {
-    /// `len` elements of unknown value, in ordinary memory.
+    /// Allocates `len` uninitialised elements, in ordinary memory.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -75,15 +76,15 @@ impl<T: Pod + fmt::Debug + Send + Sync> Array<T> {
 }
 
 impl<T> Array<T> {
-    /// `len` elements that an engine holds.
+    /// Wraps the storage of `len` elements.
     pub fn new(held: impl Held, len: usize) -> Array<T> {
         Array { held: Box::new(held), len, class: std::marker::PhantomData }
     }
 
-    /// The array, to change it, where nobody else has it.
+    /// Returns exclusive access to an unshared array.
     ///
     /// # Errors
-    /// [`Error::Internal`], where somebody has.
+    /// [`Error::Internal`] if it is shared.
     pub(crate) fn alone(array: &mut Arc<Array<T>>) -> Result<&mut Array<T>, Error> {
         Arc::get_mut(array).ok_or_else(|| Error::Internal("A result that somebody else has.".into()))
     }
@@ -93,32 +94,32 @@ impl<T> Array<T> {
         self.held.export()
     }
 
-    /// What an engine keeps of them.
+    /// Unwraps the engine's storage.
     pub(crate) fn into_held(self) -> Box<dyn Held> {
         self.held
     }
 
-    /// From [`Array::into_held`] of an array of `len` elements.
+    /// Wraps [`Array::into_held`] of an array of `len` elements.
     pub(crate) fn of_held(held: Box<dyn Held>, len: usize) -> Array<T> {
         Array { held, len, class: std::marker::PhantomData }
     }
 
-    /// How many there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Where they lie, for people.
+    /// Location for people.
     pub fn place(&self) -> String {
         self.held.place()
     }
 
-    /// What an engine keeps of them, if it is this.
+    /// Returns the engine's storage, if it is of this type.
     ///
     /// # Errors
     /// [`Error::Foreign`] for an array of another engine.
@@ -138,17 +139,17 @@ impl<T> Array<T> {
     }
 }
 
-/// Where samples come from.
+/// Source of samples.
 #[derive(Debug, Clone, Copy)]
 pub enum Source<'a, T> {
     /// The host's memory.
     Host(&'a [T]),
-    /// What the engine holds.
+    /// An array of the engine.
     Array(&'a Array<T>),
 }
 
 impl<T> Source<'_, T> {
-    /// How many there are.
+    /// Number of samples.
     pub fn len(&self) -> usize {
         match self {
             Source::Host(samples) => samples.len(),
@@ -156,17 +157,17 @@ impl<T> Source<'_, T> {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl<'a, T: Real> Source<'a, T> {
-    /// The samples, for an engine that computes in ordinary memory.
+    /// Returns the samples, for an engine that computes in ordinary memory.
     ///
     /// # Errors
-    /// [`Error::Foreign`] where they lie elsewhere.
+    /// [`Error::Foreign`] if they lie elsewhere.
     pub(crate) fn samples(self) -> Result<&'a [T], Error> {
         match self {
             Source::Host(samples) => Ok(samples),
@@ -175,17 +176,17 @@ impl<'a, T: Real> Source<'a, T> {
     }
 }
 
-/// Where results go.
+/// Target of results.
 #[derive(Debug)]
 pub enum Target<'a, T> {
     /// The host's memory.
     Host(&'a mut [T]),
-    /// What the engine holds.
+    /// An array of the engine.
     Array(&'a mut Array<T>),
 }
 
 impl<T> Target<'_, T> {
-    /// For how many there is room.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         match self {
             Target::Host(results) => results.len(),
@@ -193,17 +194,17 @@ impl<T> Target<'_, T> {
         }
     }
 
-    /// Whether there is none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl<'a, T: Real> Target<'a, T> {
-    /// Room for the results, for an engine that computes in ordinary memory.
+    /// Returns the memory of the results, for an engine that computes in ordinary memory.
     ///
     /// # Errors
-    /// [`Error::Foreign`] where it is elsewhere.
+    /// [`Error::Foreign`] if it is elsewhere.
     pub(crate) fn results(self) -> Result<&'a mut [T], Error> {
         match self {
             Target::Host(results) => Ok(results),

@@ -1,15 +1,15 @@
 //! Boundaries: the ghost values around an array.
 //!
-//! An array has ghost values wherever a filter reaches beyond its ends. A [`Boundary`] says what they are at one end of a
-//! dimension, [`Ends`] at both ends, [`Sides`] around an array of three dimensions. The words are those of `imfilter` and
-//! `padarray`; `Mirror` is SciPy's.
+//! An array has ghost values wherever a filter reaches beyond its ends. A [`Boundary`] defines them at one end of a
+//! dimension, [`Ends`] at both ends, [`Sides`] around an array of three dimensions. The words are those of `imfilter`
+//! and `padarray`; `Mirror` is SciPy's.
 //!
 //! # Contract
-//! - Ghost values are multiplied like any sample: a result is that of an array which was padded first. A constant of 0 is
-//!   +0, so an infinite tap over it gives NaN.
-//! - In repeated sweeps each sweep pads anew, from the values that the last sweep gave.
-//! - Places are counted from the first sample, which is 0; those before it are negative. They may lie any distance outside,
-//!   also where the array is shorter than the filter.
+//! - Ghost values are multiplied like any sample: a result is that of an array padded first. A constant of 0 is +0, so
+//!   an infinite tap over it gives NaN.
+//! - In repeated sweeps each sweep pads anew, from the results of the last sweep.
+//! - Places are counted from the first sample, which is 0; those before it are negative. They may lie any distance
+//!   outside, even if the array is shorter than the filter.
 //! - A dimension is circular at both ends or at none; [`Ends::new`] gives `None` otherwise.
 
 use std::ops::Index;
@@ -23,15 +23,15 @@ pub enum Boundary<T> {
     Constant(T),
     /// The nearest sample of the array.
     Replicate,
-    /// The array mirrored, the sample at the border standing twice: 2 1 | 1 2 3 | 3 2.
+    /// The array mirrored, with the border sample repeated: 2 1 | 1 2 3 | 3 2.
     Symmetric,
-    /// The array mirrored at the sample at the border, which stands once: 3 2 | 1 2 3 | 2 1.
+    /// The array mirrored at the border sample, which is not repeated: 3 2 | 1 2 3 | 2 1.
     Mirror,
-    /// The array over and over: 2 3 | 1 2 3 | 1 2.
+    /// The array repeated: 2 3 | 1 2 3 | 1 2.
     Circular,
 }
 
-/// Zeros.
+/// Zeros by default.
 impl<T: Real> Default for Boundary<T> {
     fn default() -> Boundary<T> {
         Boundary::Constant(T::default())
@@ -39,7 +39,8 @@ impl<T: Real> Default for Boundary<T> {
 }
 
 impl<T: Real> Boundary<T> {
-    /// The sample, of `length`, that is the value at the place `at`, anywhere inside or outside; `None` for a constant.
+    /// Index of the sample, of `length`, with the value at the place `at`, anywhere inside or outside; `None` for a
+    /// constant.
     ///
     /// # Panics
     /// If there are no samples.
@@ -66,7 +67,7 @@ impl<T: Real> Boundary<T> {
         }
     }
 
-    /// Whether both have the same ghost values, to the last bit.
+    /// True if both have the same ghost values, to the last bit.
     pub fn same(&self, other: Boundary<T>) -> bool {
         match (*self, other) {
             (Boundary::Constant(a), Boundary::Constant(b)) => a.same(b),
@@ -83,24 +84,24 @@ impl<T: Real> Boundary<T> {
     }
 }
 
-/// The boundaries at both ends of a dimension. Circular are both or none.
+/// Boundaries at both ends of a dimension. Both are circular or neither.
 ///
-/// Each end is extended as if the other one had its boundary too: where the array is shorter than the filter, a mirror is
-/// mirrored again at the far end, whatever boundary is there.
+/// Each end is extended as if the other one had its boundary too: if the array is shorter than the filter, a mirror is
+/// mirrored again at the far end, for any boundary there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ends<T> {
     low: Boundary<T>,
     high: Boundary<T>,
 }
 
-/// Zeros.
+/// Zeros by default.
 impl<T: Real> Default for Ends<T> {
     fn default() -> Ends<T> {
         Boundary::default().into()
     }
 }
 
-/// One boundary for both ends.
+/// Uses one boundary for both ends.
 impl<T: Copy> From<Boundary<T>> for Ends<T> {
     fn from(boundary: Boundary<T>) -> Ends<T> {
         Ends { low: boundary, high: boundary }
@@ -108,31 +109,31 @@ impl<T: Copy> From<Boundary<T>> for Ends<T> {
 }
 
 impl<T: Real> Ends<T> {
-    /// One boundary before the first sample, another behind the last; `None` where just one of them is circular.
+    /// Combines a boundary before the first sample with another after the last; `None` if just one of them is circular.
     pub fn new(low: Boundary<T>, high: Boundary<T>) -> Option<Ends<T>> {
         let circular = |boundary| matches!(boundary, Boundary::Circular);
         (circular(low) == circular(high)).then_some(Ends { low, high })
     }
 
-    /// Before the first sample, and behind the last.
+    /// Boundaries before the first sample, and after the last.
     pub fn both(&self) -> [Boundary<T>; 2] {
         [self.low, self.high]
     }
 
-    /// Whether the dimension is periodic.
+    /// True if the dimension is periodic.
     pub fn is_circular(&self) -> bool {
         matches!(self.low, Boundary::Circular)
     }
 
-    /// Whether there is a constant at either end.
+    /// True if there is a constant at either end.
     pub fn has_constant(&self) -> bool {
         self.both().iter().any(|boundary| matches!(boundary, Boundary::Constant(_)))
     }
 
-    /// The sample, of `length`, that is the value at the place `at`, anywhere inside or outside.
+    /// Index of the sample, of `length`, with the value at the place `at`, anywhere inside or outside.
     ///
     /// # Errors
-    /// The constant, where that is the value.
+    /// The constant, if that is the value.
     ///
     /// # Panics
     /// If there are no samples.
@@ -146,41 +147,41 @@ impl<T: Real> Ends<T> {
         self.sample_at(at, samples.len()).map_or_else(|constant| constant, |at| samples[at].widened())
     }
 
-    /// Whether both have the same ghost values, to the last bit.
+    /// True if both have the same ghost values, to the last bit.
     pub fn same(&self, other: Ends<T>) -> bool {
         self.low.same(other.low) && self.high.same(other.high)
     }
 }
 
-/// The boundaries around an array of three dimensions.
+/// Boundaries around an array of three dimensions.
 ///
-/// Ghost values are those of an array which was padded along its first dimension, then along the second, then along the
-/// third: where two sides meet, a constant of the later dimension counts, and else the ghost value of the earlier one.
+/// Ghost values are those of an array padded along its first dimension, then along the second, then along the third:
+/// where two sides meet, a constant of the later dimension counts, and otherwise the ghost value of the earlier one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sides<T>([Ends<T>; 3]);
 
-/// Zeros.
+/// Zeros by default.
 impl<T: Real> Default for Sides<T> {
     fn default() -> Sides<T> {
         Boundary::default().into()
     }
 }
 
-/// One boundary for all sides.
+/// Uses one boundary for all sides.
 impl<T: Copy> From<Boundary<T>> for Sides<T> {
     fn from(boundary: Boundary<T>) -> Sides<T> {
         Sides([boundary.into(); 3])
     }
 }
 
-/// Along each dimension.
+/// Ends of each dimension.
 impl<T> From<[Ends<T>; 3]> for Sides<T> {
     fn from(ends: [Ends<T>; 3]) -> Sides<T> {
         Sides(ends)
     }
 }
 
-/// Along a dimension, counted from 0.
+/// Ends of a dimension, counted from 0.
 impl<T> Index<usize> for Sides<T> {
     type Output = Ends<T>;
 
@@ -190,10 +191,10 @@ impl<T> Index<usize> for Sides<T> {
 }
 
 impl<T: Real> Sides<T> {
-    /// The sample, of an array of this size, that is the value at a place, anywhere inside or outside.
+    /// Indices of the sample, of an array of this size, with the value at a place, anywhere inside or outside.
     ///
     /// # Errors
-    /// The constant, where that is the value.
+    /// The constant, if that is the value.
     ///
     /// # Panics
     /// If the array is empty.
@@ -205,7 +206,7 @@ impl<T: Real> Sides<T> {
         Ok(found)
     }
 
-    /// The boundary, where all sides have one and the same, to the last bit.
+    /// Returns the boundary, if it is the same on all sides, to the last bit.
     pub fn uniform(&self) -> Option<Boundary<T>> {
         let [first, ..] = self.0[0].both();
         self.0.iter().all(|ends| ends.same(first.into())).then_some(first)
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(places(Boundary::Symmetric, 3), some(&[0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2]));
         assert_eq!(places(Boundary::Circular, 3), some(&[2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]));
         assert_eq!(places(Boundary::Symmetric, 1), some(&[0; 15]));
-        // As scipy.ndimage has it, also where the array is shorter than the filter.
+        // As in scipy.ndimage, also for an array shorter than the filter.
         assert_eq!(places(Boundary::Mirror, 3), some(&[1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1, 0, 1]));
         assert_eq!(places(Boundary::Mirror, 2), some(&[1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]));
         assert_eq!(places(Boundary::Mirror, 1), some(&[0; 15]));
@@ -252,7 +253,7 @@ mod tests {
         assert!(Ends::new(Boundary::<f64>::Circular, Boundary::Circular).unwrap().is_circular());
     }
 
-    /// Ghost values are those of padding one dimension after the other.
+    /// Ghost values agree with padding one dimension after the other.
     #[test]
     fn sides_are_those_of_an_array_padded_along_one_dimension_after_the_other() {
         let (one, two) = (Boundary::Constant(-1.0), Boundary::Constant(-2.0));
@@ -264,7 +265,7 @@ mod tests {
         ] {
             let (size, margin) = ([3, 2, 4], 5_usize);
             let number = |at: [usize; 3]| (at[0] + size[0] * (at[1] + size[1] * at[2])) as f64;
-            // Padded along one dimension: a map of places to numbers that grows.
+            // Padding along one dimension after the other: a growing map of places to numbers.
             let mut padded = std::collections::HashMap::new();
             for k in 0..size[2] as isize {
                 for j in 0..size[1] as isize {

@@ -2,15 +2,15 @@
 //!
 //! # Contract
 //! In a sweep, each output is the chain `acc = +0`, then `acc = fma(sample, entry, acc)` for the filter's entries in
-//! column-major order, with the filter's middle on the element and not flipped. Every entry is multiplied, zeros too; so are
-//! [ghost values](super::Sides). A filter of one page goes over each page of a volume by itself.
+//! column-major order, with the filter's middle on the element and not flipped. Every entry is multiplied, zeros too;
+//! so are [ghost values](super::Sides). A filter of one page is applied to each page of a volume independently.
 //!
 //! # Limits
-//! A filter has up to [`MAX_ENTRIES`] entries, whatever its sizes. [`FilterError`] says which rule a size breaks.
+//! A filter has up to [`MAX_ENTRIES`] entries, whatever its shape. [`FilterError`] names the rule that a size breaks.
 
 use super::{Ends, Lines, Real, Sides};
 
-/// The most entries of a filter: as many doubles as a bank of constant memory holds, 64 KiB, less one.
+/// Maximum number of entries of a filter: as many doubles as fit a bank of constant memory, 64 KiB, less one.
 pub const MAX_ENTRIES: usize = 8191;
 
 /// A filter of up to three dimensions, in column-major order.
@@ -20,10 +20,10 @@ pub struct Filter<T> {
     size: [usize; 3],
 }
 
-/// Why some numbers are no filter.
+/// Reason that an array is no filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
-    /// There are none.
+    /// It has no entries.
     #[error("it is empty")]
     Empty,
     /// More than constant memory holds.
@@ -32,7 +32,7 @@ pub enum FilterError {
 }
 
 impl FilterError {
-    /// What is wrong with a filter of this size, if anything.
+    /// Checks the size of a filter.
     pub fn check(size: [usize; 3]) -> Result<(), FilterError> {
         match size.iter().fold(1_usize, |entries, &size| entries.saturating_mul(size)) {
             0 => Err(FilterError::Empty),
@@ -43,7 +43,7 @@ impl FilterError {
 }
 
 impl<T: Real> Filter<T> {
-    /// A filter of this size: rows, columns, pages.
+    /// Makes a filter of this size: rows, columns, pages.
     ///
     /// # Panics
     /// If the number of `values` is not that of the size.
@@ -53,7 +53,7 @@ impl<T: Real> Filter<T> {
         Ok(Filter { values, size })
     }
 
-    /// The entries in column-major order, which is the order of the sum.
+    /// Entries in column-major order, which is the order of the sum.
     pub fn values(&self) -> &[T] {
         &self.values
     }
@@ -63,18 +63,18 @@ impl<T: Real> Filter<T> {
         self.size
     }
 
-    /// Entries ahead of the middle one, along each dimension: half of the others, or, of an even size, one fewer than
-    /// behind it. So `imfilter` has it.
+    /// Number of entries before the middle one, along each dimension: half of the others, or, of an even size, one
+    /// fewer than after it, as in `imfilter`.
     pub fn before(&self) -> [usize; 3] {
         self.size.map(|size| (size - 1) / 2)
     }
 
-    /// Entries behind the middle one, along each dimension; there are at most as many ahead of it.
+    /// Number of entries after the middle one, along each dimension; there are at most as many before it.
     pub fn radius(&self) -> [usize; 3] {
         self.size.map(|size| size / 2)
     }
 
-    /// Whether all its sizes are odd: its middle has as many entries ahead as behind.
+    /// True if all its sizes are odd: as many entries before the middle as after it.
     pub fn is_centred(&self) -> bool {
         self.before() == self.radius()
     }
@@ -91,7 +91,7 @@ pub struct Convolution<T> {
 }
 
 impl<T: Real> Convolution<T> {
-    /// One sweep over an array of this size: rows, columns, pages; zeros outside.
+    /// Makes one sweep over an array of this size: rows, columns, pages; zeros outside.
     ///
     /// # Panics
     /// If that is more than memory can hold.
@@ -101,17 +101,17 @@ impl<T: Real> Convolution<T> {
         Convolution { size, filter, boundary: Sides::default(), sweeps: 1 }
     }
 
-    /// With another boundary, or with one for each side.
+    /// Sets another boundary, or one for each side.
     pub fn with_boundary(self, boundary: impl Into<Sides<T>>) -> Convolution<T> {
         Convolution { boundary: boundary.into(), ..self }
     }
 
-    /// With this many sweeps.
+    /// Sets the number of sweeps.
     pub fn with_sweeps(self, sweeps: usize) -> Convolution<T> {
         Convolution { sweeps, ..self }
     }
 
-    /// Over an array of another size.
+    /// Changes the size of the array.
     ///
     /// # Panics
     /// If that is more than memory can hold.
@@ -125,7 +125,7 @@ impl<T: Real> Convolution<T> {
         self.size
     }
 
-    /// Elements in all.
+    /// Number of elements.
     pub fn elements(&self) -> usize {
         self.size.iter().product()
     }
@@ -140,14 +140,14 @@ impl<T: Real> Convolution<T> {
         self.boundary
     }
 
-    /// How many sweeps.
+    /// Number of sweeps.
     pub fn sweeps(&self) -> usize {
         self.sweeps
     }
 
-    /// Where all entries of the filter are along one dimension: which, and the lines of the array along that. Each is
-    /// filtered by itself then, by the same chain of multiply-adds as a stencil, and its ends have the boundaries of that
-    /// dimension.
+    /// If all entries of the filter are along one dimension: that dimension, and the lines of the array along it. Each
+    /// is then filtered independently, by the same chain of multiply-adds as a stencil, and its ends have the
+    /// boundaries of that dimension.
     pub fn lines(&self) -> Option<(usize, Lines)> {
         let mut long = (0..3).filter(|&dim| self.filter.size()[dim] > 1);
         match (long.next(), long.next()) {
@@ -156,8 +156,8 @@ impl<T: Real> Convolution<T> {
         }
     }
 
-    /// Where all entries of the filter are along one dimension: the same seen as a filter of one row. The columns are the
-    /// places along a line, the rows the lines that lie side by side.
+    /// If all entries of the filter are along one dimension: the same as a filter of one row. Its columns are the
+    /// places along a line, the rows the neighbouring lines.
     pub fn along_columns(&self) -> Option<Convolution<T>> {
         let (dim, lines) = self.lines()?;
         let filter = Filter { values: self.filter.values.clone(), size: [1, self.filter.values.len(), 1] };

@@ -1,11 +1,11 @@
-//! Why an engine could not do its work.
+//! Errors of an engine.
 
 use crate::watch::Stopped;
 
-/// Why an engine could not do its work.
+/// Error of an engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// There is no such device, or none that can be used; the text says why.
+    /// There is no such device, or none that can be used; the text gives the reason.
     #[error("{0}")]
     NoDevice(String),
     /// The device is in use by another call that has not ended.
@@ -17,29 +17,29 @@ pub enum Error {
     /// Memory ran out on the device or for its transfers, with the buffers already as small as they may be.
     #[error("{0}")]
     OutOfMemory(String),
-    /// The driver refused something. The text has the call and CUDA's own name and words for it.
+    /// The driver refused something. The text has the call and CUDA's own name and description of the error.
     #[error("{0}")]
     Cuda(String),
-    /// The watch was told to stop.
+    /// The watch requested a stop.
     #[error("Interrupted before the end; nothing was returned.")]
     Interrupted,
-    /// The array is not one that this engine holds; the text says where it lies.
+    /// The array is held by another engine; the text has its location.
     #[error("The array lies in {0}, where this engine does not compute.")]
     Foreign(String),
-    /// In a call that several ranks make together, another one raised an error or left, or they cannot be reached; the
-    /// text says which.
+    /// In a collective call, another rank raised an error or left, or the ranks cannot be reached; the text has the
+    /// details.
     #[error("{0}")]
     Rank(String),
-    /// What cannot be recorded for a program; the text says what, and what to do.
+    /// An operation that cannot be recorded for a program; the text names it, and the remedy.
     #[error("{0}")]
     Trace(String),
-    /// The number that would end a run of steps is NaN after so many of them.
+    /// The number that would end a run of steps is NaN after this many of them.
     #[error(
         "'Until' gives NaN after step {0}, which is neither true nor false: the states have become NaN, or 0 is divided by 0. \
          'Record' shows what they come to; any (isnan (u(:))) | ... ends the run there."
     )]
     Until(usize),
-    /// A fault of this library's own.
+    /// An internal error of this library.
     #[error("{0}")]
     Internal(String),
 }

@@ -1,19 +1,19 @@
-//! Lines: how a stencil sees an array of any number of dimensions.
+//! Lines: the layout of an array of any number of dimensions for a stencil.
 //!
 //! A stencil runs along one dimension. The dimensions before it and those after it are merged, so that every array is
-//! `inner x length x outer` elements in column-major order. Extents are in elements, and strides too; dimensions are counted
-//! from 0.
+//! `inner x length x outer` elements in column-major order. Extents are in elements, and strides too; dimensions are
+//! counted from 0.
 //!
 //! # Limits
 //! The product of the extents fits `usize`; constructors panic otherwise. An array without elements has no lines.
 
 use std::ops::Range;
 
-/// How an array falls into the lines along which a stencil runs.
+/// Division of an array into the lines along which a stencil runs.
 ///
-/// The array is seen as three dimensions, column-major: `inner` lines side by side, whose neighbouring elements
-/// are `inner` places apart, `length` elements a line, and `outer` such groups. Element `j` of the line `(i, k)` is at
-/// `i + inner * (j + length * k)`.
+/// The array is seen as three dimensions, column-major: `inner` neighbouring lines, whose successive elements are
+/// `inner` places apart, `length` elements a line, and `outer` such groups. Element `j` of the line `(i, k)` is at `i +
+/// inner * (j + length * k)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lines {
     inner: usize,
@@ -22,7 +22,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// `count` lines of `length` neighbouring elements, one line after the other.
+    /// `count` lines of `length` contiguous elements, one line after the other.
     ///
     /// # Panics
     /// If that is more than memory can hold.
@@ -30,7 +30,7 @@ impl Lines {
         Lines::strided(1, length, count)
     }
 
-    /// Lines of `length` elements that are `inner` places apart: `inner` lines side by side, `outer` times.
+    /// Lines of `length` elements that are `inner` places apart: `inner` neighbouring lines, `outer` times.
     ///
     /// # Panics
     /// If that is more than memory can hold.
@@ -40,37 +40,37 @@ impl Lines {
         Lines { inner, length, outer }
     }
 
-    /// The lines along the first dimension that is not 1 of a column-major array of these dimensions.
+    /// Lines along the first dimension that is not 1 of a column-major array of these dimensions.
     pub fn along_first_non_singleton(dims: &[usize]) -> Lines {
         let first = dims.iter().position(|&dim| dim != 1).unwrap_or(0);
         Lines::along(dims, first)
     }
 
-    /// The lines along dimension `dim`, counted from 0, of a column-major array of these dimensions. Beyond the last,
-    /// lines have one element.
+    /// Lines along dimension `dim`, counted from 0, of a column-major array of these dimensions. Beyond the last
+    /// dimension, lines have one element.
     pub fn along(dims: &[usize], dim: usize) -> Lines {
         let product = |dims: &[usize]| dims.iter().product();
         let dim = dim.min(dims.len());
         let length = dims.get(dim).copied().unwrap_or(1);
         if dims.contains(&0) {
-            // Nothing at all, however it is seen.
+            // An empty array has no lines in any dimension.
             return Lines { inner: 1, length, outer: 0 };
         }
         let (inner, outer) = (product(&dims[..dim]), product(&dims[(dim + 1).min(dims.len())..]));
         if length == 1 { Lines::new(1, inner * outer) } else { Lines::strided(inner, length, outer) }
     }
 
-    /// How many places the elements of a line are apart; the lines that lie side by side.
+    /// Distance of a line's elements, and so the number of neighbouring lines.
     pub fn inner(&self) -> usize {
         self.inner
     }
 
-    /// Elements in a line.
+    /// Number of elements in a line.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// How often lines side by side follow each other.
+    /// Number of groups of neighbouring lines.
     pub fn outer(&self) -> usize {
         self.outer
     }
@@ -80,18 +80,18 @@ impl Lines {
         [self.inner, self.length, self.outer]
     }
 
-    /// How many lines.
+    /// Number of lines.
     pub fn count(&self) -> usize {
         self.inner * self.outer
     }
 
-    /// Elements in all.
+    /// Number of elements.
     pub fn elements(&self) -> usize {
         self.inner * self.length * self.outer
     }
 
-    /// The pieces of lines that the elements `range` consist of, where the elements of a line are neighbours: for each,
-    /// the elements of its line, and its own elements.
+    /// Splits the elements `range` into pieces of lines, if the elements of a line are contiguous: for each, the
+    /// elements of its line, and its own elements.
     pub fn pieces(self, range: Range<usize>) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
         let mut start = range.start;
         std::iter::from_fn(move || {

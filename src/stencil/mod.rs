@@ -1,10 +1,10 @@
-//! The domain: what is computed, to the last bit, and the plain reference that every engine is held to.
+//! The domain: operators defined to the last bit, and the plain reference for every engine.
 //!
-//! # The arithmetic
+//! # Arithmetic
 //! Every result is a chain of fused multiply-adds from +0 in an order that is part of the contract, each step rounded
-//! once; [`Stencil`], [`Derivative`] and [`Convolution`] say which. Ghost values are what the [`Boundary`] says, +0 by
-//! default, *and are multiplied*: an infinite tap gives NaN there. That makes the result a function of the
-//! inputs alone: engines, thread counts and pieces cannot show in it. Only the payload of a NaN is left open.
+//! once; [`Stencil`], [`Derivative`] and [`Convolution`] define the order. Ghost values are set by the [`Boundary`], +0
+//! by default, *and are multiplied*: an infinite tap gives NaN there. That makes the result a function of the inputs
+//! alone: it is the same for all engines, thread counts and pieces. Only the payload of a NaN is unspecified.
 
 mod arithmetic;
 mod array;
@@ -55,27 +55,27 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// One sweep of `taps` along `lines`, zeros outside.
+    /// Does one sweep of `taps` along `lines`, zeros outside.
     pub fn new(lines: Lines, taps: Taps) -> Stencil {
         Stencil { lines, taps, boundary: Ends::default(), sweeps: 1 }
     }
 
-    /// With another boundary, or with two, one at either end of a line.
+    /// Sets another boundary, or two, one at either end of a line.
     pub fn with_boundary(self, boundary: impl Into<Ends<f64>>) -> Stencil {
         Stencil { boundary: boundary.into(), ..self }
     }
 
-    /// With this many sweeps.
+    /// Sets the number of sweeps.
     pub fn with_sweeps(self, sweeps: usize) -> Stencil {
         Stencil { sweeps, ..self }
     }
 
-    /// Along other lines.
+    /// Changes the lines.
     pub fn with_lines(self, lines: Lines) -> Stencil {
         Stencil { lines, ..self }
     }
 
-    /// How the array falls into lines.
+    /// Layout of the array in lines.
     pub fn lines(&self) -> Lines {
         self.lines
     }
@@ -90,7 +90,7 @@ impl Stencil {
         self.boundary
     }
 
-    /// How many sweeps.
+    /// Number of sweeps.
     pub fn sweeps(&self) -> usize {
         self.sweeps
     }

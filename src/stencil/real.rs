@@ -1,13 +1,13 @@
-//! The classes of floating-point numbers, `f64` and `f32`, with the operations of the contract.
+//! Classes of floating-point numbers, `f64` and `f32`, with the operations of the contract.
 //!
-//! Each operation is rounded once, to nearest, ties to even, as IEEE 754 defines it; the compiler neither fuses nor
+//! Each operation is rounded once, to nearest, ties to even, as defined by IEEE 754; the compiler neither fuses nor
 //! reorders them. Code for both classes calls these methods.
 
 use std::fmt::{Debug, LowerExp};
 
-/// A class of floating-point numbers that arrays are made of.
+/// A class of floating-point numbers for arrays.
 ///
-/// Every pattern of bits is a value of it, and zero bits are +0.
+/// Every bit pattern is a valid value, and zero bits are +0.
 pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + PartialOrd + Send + Sync {
     /// The other class.
     type Other: Real<Other = Self>;
@@ -15,7 +15,7 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
     /// One.
     const ONE: Self;
 
-    /// What one differs by from the next larger number.
+    /// Difference between one and the next larger number.
     const EPSILON: Self;
 
     /// `value`, rounded once to this class.
@@ -36,20 +36,20 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
     /// `self / other`, rounded once.
     fn over(self, other: Self) -> Self;
 
-    /// With the other sign.
+    /// The negative.
     fn negative(self) -> Self;
 
-    /// Without its sign.
+    /// The magnitude.
     fn magnitude(self) -> Self;
 
-    /// With the sign of another number.
+    /// The magnitude with the sign of another number.
     fn with_sign_of(self, other: Self) -> Self;
 
     /// The square root, rounded once.
     fn square_root(self) -> Self;
 
-    /// The next whole number down, up, towards zero, and the nearest, halves away from zero. What becomes a zero keeps
-    /// its sign; infinities and NaN stay.
+    /// The next integer down, up, towards zero, and the nearest, halves away from zero. A zero keeps the operand's
+    /// sign; infinities and NaN are unchanged.
     fn rounded_down(self) -> Self;
 
     /// See [`Real::rounded_down`].
@@ -61,17 +61,17 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
     /// See [`Real::rounded_down`].
     fn rounded(self) -> Self;
 
-    /// `self * factor + addend`, rounded once: exact on every machine. Where there is no instruction for it, the C
-    /// library's rounds the same.
+    /// `self * factor + addend`, rounded once: exact on every machine. The C library's function, used on machines
+    /// without an instruction, rounds the same.
     fn fma(self, factor: Self, addend: Self) -> Self;
 
-    /// A whole number of the order that values have: zeros are equal, and NaN is above all.
+    /// Integer in the order of the values: zeros are equal, and NaN is above all.
     fn rank(self) -> u64;
 
-    /// Whether it is not a number.
+    /// True if it is not a number.
     fn is_nan(self) -> bool;
 
-    /// Whether two results are the same in the sense of the contract: equal bits, or NaN both.
+    /// True if two results are the same in the sense of the contract: equal bits, or both NaN.
     fn same(self, other: Self) -> bool;
 }
 
@@ -145,7 +145,7 @@ macro_rules! real {
             #[inline(always)]
             fn rank(self) -> u64 {
                 const SIGN: $bits = 1 << (<$bits>::BITS - 1);
-                // The sum is +0 for either zero. Of negative numbers, those with larger bits are smaller.
+                // The sum is +0 for either zero. Negative numbers with larger bits are smaller.
                 let bits = (self + 0.0).to_bits();
                 let rank = if bits & SIGN == 0 { bits | SIGN } else { !bits };
                 u64::from(if <$type>::is_nan(self) { <$bits>::MAX } else { rank })

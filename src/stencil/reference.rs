@@ -1,7 +1,7 @@
-//! The reference: every operator and every operation on arrays, as plainly as the contract can be written down.
+//! The reference: a plain implementation of every operator and every operation on arrays.
 //!
-//! It is slow, has one thread, and computes in ordinary memory. Each engine is tested against it, bit by bit; where code here
-//! and a description elsewhere differ, this is what the engines follow.
+//! It is slow, has one thread, and computes in ordinary memory. Each engine is tested against it, bit by bit; if code
+//! here and a description elsewhere differ, the engines follow this code.
 
 mod arithmetic;
 
@@ -11,16 +11,16 @@ use super::{
 };
 use crate::watch::Watch;
 
-/// The contract, written down as plainly as it can be. Slow, and what the engines are tested against.
+/// A plain implementation of the contract. Slow, and the oracle for tests of the engines.
 #[derive(Debug, Clone, Copy)]
 pub struct Reference;
 
-/// The sample of a line at the place `at`, which may lie outside; `line` gives those inside.
+/// Sample of a line at the place `at`, which may lie outside; `line` returns those inside.
 fn sample<T: Real>(line: impl Fn(usize) -> T, at: isize, length: usize, ends: Ends<T>) -> T {
     ends.sample_at(at, length).map_or_else(|constant| constant, line)
 }
 
-/// Calls `work` for each element: with its place in the array, its place in its line, and where the line begins.
+/// Calls `work` for each element: with its place in the array, its place in its line, and the start of the line.
 fn each_element(lines: Lines, mut work: impl FnMut(usize, isize, usize)) {
     for k in 0..lines.outer() {
         for j in 0..lines.length() {
@@ -32,7 +32,7 @@ fn each_element(lines: Lines, mut work: impl FnMut(usize, isize, usize)) {
     }
 }
 
-/// So many sweeps, each from what the last one gave.
+/// Does several sweeps, each over the results of the one before.
 fn sweeps<T: Real>(
     elements: usize,
     from: Source<T>,
@@ -100,7 +100,7 @@ impl<T: Real> Compute<T> for Reference {
         let (size, filter, boundary) = (what.size(), what.filter(), what.boundary());
         let [rows, columns, pages] = size;
         sweeps(what.elements(), from, to, what.sweeps(), watch, |input, output| {
-            // The sample under an entry of the filter, or the constant that stands there.
+            // The sample under an entry of the filter, or the constant there.
             let at = |place: [usize; 3], entry: [usize; 3]| {
                 let at = [0, 1, 2].map(|d| (place[d] + entry[d]) as isize - filter.before()[d] as isize);
                 let found = boundary.sample_at(at, size);
@@ -166,7 +166,7 @@ mod tests {
     fn outside_counts_for_zero_and_is_multiplied() {
         assert!(run(&[1.0, 1.0], 2, &[f64::INFINITY, 1.0, 0.0])[0].is_nan());
         assert_eq!(run(&[1.0, 1.0], 2, &[f64::INFINITY, 1.0, 0.0])[1], f64::INFINITY);
-        // The chain begins with +0, so it never ends in -0 for lack of anything else.
+        // The chain begins with +0, so it never ends in -0 without another addend.
         assert_eq!(run(&[-0.0], 1, &[1.0])[0].to_bits(), 0);
     }
 
@@ -181,7 +181,7 @@ mod tests {
             let expected = 8.0 * (x as f64 / 8.0).powi(7);
             assert!((got - expected).abs() < 1e-12 * f[39], "{x}");
         }
-        // Outside is zero: at the first sample only the right half counts.
+        // Samples outside are zero: at the first sample only the right half contributes.
         let c = what.coefficients();
         let first = (1..=4).fold(0.0, |acc, i| c[i - 1].mul_add(f[i], acc));
         assert_eq!(output[0], first);
@@ -193,7 +193,7 @@ mod tests {
         let filter = Filter::new((1..=9).map(f64::from).collect(), [3, 3, 1]).unwrap();
         let mut output = [0.0; 6];
         convolve(&Convolution::new([2, 3, 1], filter), &image, &mut output);
-        // The middle of the filter is its 5; of a 2 x 3 image in columns, element 0 sees 5, 6, 8 and 9 on 1, 2, 3 and
+        // The middle of the filter is its 5; in a 2 x 3 image in columns, element 0 has 5, 6, 8 and 9 over 1, 2, 3 and
         // 4.
         assert_eq!(output[0], 5. + 6. * 2. + 8. * 3. + 9. * 4.);
         assert_eq!(output[3], 1. + 2. * 2. + 4. * 3. + 5. * 4. + 7. * 5. + 8. * 6.);
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(run(ones([3, 1, 3]), [2, 1, 2]), [33., 33., 33., 33.]);
     }
 
-    /// Three sweeps with each boundary are three sweeps, by hand, over an array that was padded each time.
+    /// Three sweeps with each boundary are three sweeps, by hand, over an array padded each time.
     #[test]
     fn sweeps_pad_anew_each_time() {
         type Pad = fn(&[f64]) -> (f64, f64);
@@ -254,8 +254,8 @@ mod tests {
 
     #[test]
     fn a_convolution_is_extended_along_each_dimension() {
-        // The filter picks the sample up and to the left: outside, in both dimensions, the array is mirrored or goes
-        // round.
+        // The filter picks the sample up and to the left: outside, in both dimensions, the array is mirrored or wraps
+        // around.
         let mut values = vec![0.0; 9];
         values[0] = 1.0;
         let filter = Filter::new(values, [3, 3, 1]).unwrap();

@@ -1,32 +1,31 @@
-//! Arrays of classes that are computed on in another: an 8-bit image in double, for example, with results rounded half
+//! Arrays of classes that are computed in another: an 8-bit image in double, for example, with results rounded half
 //! away from zero and saturated.
 
 use std::ops::Range;
 
 use super::Real;
 
-/// A class of samples that is computed on in the class `T`.
+/// A class of samples that is computed in the class `T`.
 pub trait Sample<T: Real>: Copy + Default + Send + Sync {
-    /// Its value in the class that is computed in.
+    /// Converts it to the class of computation.
     fn widened(self) -> T;
 
-    /// The value of this class for a result: of whole numbers the nearest, half-way cases away from zero; the largest
-    /// or the smallest for what is beyond them; 0 for NaN.
+    /// Converts a result to this class: integer classes round to nearest, halves away from zero, and saturate; NaN
+    /// gives 0.
     fn narrowed(result: T) -> Self;
 
-    /// Numbers that are of the class that is computed in already; `None` where the two classes are not one.
+    /// Returns the numbers themselves if both classes are the same; `None` otherwise.
     fn as_computed(_: &mut [Self]) -> Option<&mut [T]> {
         None
     }
 
-    /// The value of this class for a number that a caller gives, as a cast of the host's has it; `None` where the class has
-    /// none for it.
+    /// Casts a number from a caller to this class, as the host does; `None` if the class has no value for it.
     fn cast(number: T) -> Option<Self> {
         Some(Self::narrowed(number))
     }
 }
 
-/// Nothing changes.
+/// Both classes are the same.
 impl<T: Real> Sample<T> for T {
     #[inline(always)]
     fn widened(self) -> T {
@@ -43,8 +42,8 @@ impl<T: Real> Sample<T> for T {
     }
 }
 
-/// A result for which the nearest whole number is what it is without its fraction. What is added is the largest number below
-/// 1/2, so that nothing below a half becomes one. (`round` is a call of a function on a processor of the least kind.)
+/// Adds almost half to a result, so that truncation gives the nearest integer. The addend is the largest number below
+/// 1/2, so that nothing below a half becomes one. (On a baseline processor `round` is a function call.)
 #[inline(always)]
 fn with_half(result: f64) -> f64 {
     result + 0.499_999_999_999_999_94_f64.copysign(result)
@@ -60,11 +59,11 @@ macro_rules! whole_numbers {
 
             #[inline(always)]
             fn narrowed(result: f64) -> $type {
-                // Steps that there are vectors for; a cast that saturates is none.
+                // These steps can be vectorised; a saturating cast cannot.
                 let result = if result.is_nan() { 0.0 } else { with_half(result) };
                 let result = if result > <$type>::MIN.into() { result } else { <$type>::MIN.into() };
                 let result = if result < <$type>::MAX.into() { result } else { <$type>::MAX.into() };
-                // SAFETY: it is no NaN, and lies between the least number of the type and the largest.
+                // SAFETY: it is no NaN, and lies between the smallest number of the type and the largest.
                 unsafe { result.to_int_unchecked::<i32>() as $type }
             }
         })*
@@ -73,7 +72,7 @@ macro_rules! whole_numbers {
 
 whole_numbers!(i8 u8 i16 u16 i32);
 
-/// The largest are beyond an `i32`.
+/// The largest values exceed an `i32`.
 impl Sample<f64> for u32 {
     #[inline(always)]
     fn widened(self) -> f64 {
@@ -82,50 +81,50 @@ impl Sample<f64> for u32 {
 
     #[inline(always)]
     fn narrowed(result: f64) -> u32 {
-        // `as` cuts off, saturates, and makes 0 of NaN.
+        // `as` truncates, saturates, and converts NaN to 0.
         with_half(result) as u32
     }
 }
 
-/// Samples of any class that lie in memory, as numbers of the class that is computed in.
+/// Samples of any class in memory, read as numbers of the class of computation.
 pub trait Samples<T>: Sync {
-    /// How many there are.
+    /// Number of samples.
     fn count(&self) -> usize;
 
-    /// Where they begin, and the bytes of each.
+    /// Address of the first one, and size of each in bytes.
     fn memory(&self) -> (*const u8, usize);
 
-    /// Writes columns of them to `to`, which are as long. The place `first` is where the first one begins; from row to
-    /// row and from column to column it goes on by these steps.
+    /// Copies columns of equal length to `to`. The first one begins at the place `first`; the steps are from row to row
+    /// and from column to column.
     ///
     /// # Panics
-    /// Where there are not so many.
+    /// If there are too few samples.
     fn read(&self, first: usize, steps: [usize; 2], to: &mut [&mut [T]]);
 }
 
-/// Where results go, in any class.
+/// Memory for results, in any class.
 pub trait Results<T>: Sync {
-    /// How many there are.
+    /// Number of results.
     fn count(&self) -> usize;
 
-    /// Where they begin, and the bytes of each.
+    /// Address of the first one, and size of each in bytes.
     fn memory(&self) -> (*const u8, usize);
 
-    /// Some of the places, to be written directly; `None` where they are not of the class that is computed in.
+    /// Returns a range to be written directly; `None` if its class is not that of computation.
     ///
     /// # Safety
-    /// Nobody else has these places meanwhile.
+    /// No other thread may access this range meanwhile.
     #[allow(clippy::mut_from_ref)]
     unsafe fn places(&self, places: Range<usize>) -> Option<&mut [T]>;
 
-    /// Writes columns of results, which are as long. The place `first` is where the first one begins; from row to row and from
-    /// column to column it goes on by these steps.
+    /// Writes columns of results, of equal length. The first one begins at the place `first`; the steps are from row to
+    /// row and from column to column.
     ///
     /// # Safety
-    /// Nobody else has these places meanwhile.
+    /// No other thread may access these places meanwhile.
     ///
     /// # Panics
-    /// Where there are not so many.
+    /// If there are too few results.
     unsafe fn write(&self, first: usize, steps: [usize; 2], results: &[&[T]]);
 }
 
@@ -146,7 +145,7 @@ impl<T: Real, S: Sample<T>> Samples<T> for &[S] {
             }
             return;
         }
-        // Row by row: what lies side by side is in the cache for all columns.
+        // Row by row: neighbours are in the cache for all columns.
         let from = &self[first..];
         match to {
             [a, b] => read_by_rows(from, [down, across], [a, b]),
@@ -157,7 +156,7 @@ impl<T: Real, S: Sample<T>> Samples<T> for &[S] {
     }
 }
 
-/// Row by row of some columns, which are as long.
+/// Reads some columns of equal length, row by row.
 #[inline(always)]
 fn read_by_rows<T: Real, S: Sample<T>, const N: usize>(from: &[S], steps: [usize; 2], to: [&mut [T]; N]) {
     let rows = to[0].len();
@@ -165,24 +164,24 @@ fn read_by_rows<T: Real, S: Sample<T>, const N: usize>(from: &[S], steps: [usize
     let to = to.map(<[T]>::as_mut_ptr);
     for row in 0..rows {
         for (c, to) in to.into_iter().enumerate() {
-            // SAFETY: none lies behind the last one.
+            // SAFETY: none lies beyond the last one.
             unsafe { *to.add(row) = from.get_unchecked(row * steps[0] + c * steps[1]).widened() };
         }
     }
 }
 
-/// How far behind the first the last element of so many rows and columns is, with these steps from row to row and from column
-/// to column; `None` where there is none.
+/// Offset from the first element to the last one of some rows and columns, with these steps from row to row and from
+/// column to column; `None` if there is none.
 ///
 /// # Panics
-/// If that is beyond counting.
+/// If it overflows.
 pub(crate) fn last_place([rows, columns]: [usize; 2], [down, across]: [usize; 2]) -> Option<usize> {
     let [rows, columns] = [rows.checked_sub(1)?, columns.checked_sub(1)?];
     let place = rows.checked_mul(down).zip(columns.checked_mul(across)).and_then(|(a, b)| a.checked_add(b));
     Some(place.expect("a place in memory"))
 }
 
-/// Does `each` for every pair, in the vectors that this processor has.
+/// Calls `each` for every pair, compiled with this processor's vector instructions.
 #[inline(always)]
 pub(crate) fn in_vectors<A, B>(to: &mut [A], from: &[B], each: impl Fn(&mut A, &B)) {
     #[inline(always)]
@@ -196,7 +195,7 @@ pub(crate) fn in_vectors<A, B>(to: &mut [A], from: &[B], each: impl Fn(&mut A, &
             plain(to, from, each);
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: this processor has them.
+            // SAFETY: this processor has the instructions.
             return unsafe { of_avx2(to, from, each) };
         }
     }
@@ -221,7 +220,7 @@ mod tests {
             (2_000_000_001, i32::MIN, i32::MAX)
         );
         assert_eq!((u32::narrowed(4_294_967_295.5), u32::narrowed(-0.6)), (u32::MAX, 0));
-        // The last double below a half, where doubles are far apart.
+        // The last double below a half, where doubles are widely spaced.
         let half: f64 = 4_294_967_293.5;
         assert_eq!((u32::narrowed(half.next_down()), u32::narrowed(half)), (4_294_967_293, 4_294_967_294));
         assert_eq!(i32::MIN.widened(), -2_147_483_648.0);

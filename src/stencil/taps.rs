@@ -1,13 +1,13 @@
 //! The taps of a stencil: an odd number of doubles, 1 to [`MAX_TAPS`].
 //!
-//! Tap `k` is multiplied with sample `i + k - radius` for output `i`: a correlation, in which the taps are not flipped as
-//! those of `filter` and `conv` are. Filters of other lengths, and singles, are [convolutions](super::Convolution) along one
-//! dimension.
+//! Tap `k` is multiplied with sample `i + k - radius` for output `i`: a correlation, in which the taps are not flipped
+//! as they are in `filter` and `conv`. Filters of other lengths, and singles, are [convolutions](super::Convolution)
+//! along one dimension.
 
-/// The most taps that engines have a way of their own for: the entries of the `__constant__` array.
+/// Maximum number of taps with a dedicated kernel: the entries of the `__constant__` array.
 pub const MAX_TAPS: usize = 21;
 
-/// A filter: an odd number of taps, 1 to [`MAX_TAPS`], the middle one laid on the element that is computed.
+/// A filter: an odd number of taps, 1 to [`MAX_TAPS`], with the middle one on the computed element.
 #[derive(Debug, Clone, Copy)]
 pub struct Taps {
     values: [f64; MAX_TAPS],
@@ -15,7 +15,7 @@ pub struct Taps {
 }
 
 impl Taps {
-    /// Copies `values`; `None` where their number is even, or more than [`MAX_TAPS`].
+    /// Copies `values`; `None` if their number is even, or more than [`MAX_TAPS`].
     pub fn new(values: &[f64]) -> Option<Taps> {
         if values.len() > MAX_TAPS || values.len().is_multiple_of(2) {
             return None;
@@ -25,23 +25,23 @@ impl Taps {
         Some(taps)
     }
 
-    /// The taps in the order in which they meet ascending samples.
+    /// Taps in the order of ascending samples.
     pub fn as_slice(&self) -> &[f64] {
         &self.values[..self.len]
     }
 
-    /// The taps turned round: the last one is the first.
+    /// Reverses the taps.
     pub fn reversed(mut self) -> Taps {
         self.values[..self.len].reverse();
         self
     }
 
-    /// How many there are.
+    /// Number of taps.
     pub fn count(&self) -> usize {
         self.len
     }
 
-    /// How many stand on either side of the middle.
+    /// Number of taps on either side of the middle.
     pub fn radius(&self) -> usize {
         self.len / 2
     }

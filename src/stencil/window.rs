@@ -1,21 +1,21 @@
-//! Where the outputs of a filter lie beside the samples: as many as samples, more at both ends, or fewer, along each of
-//! three dimensions. The words are those of `conv2`.
+//! Range of a filter's outputs relative to the samples: of the same size, larger at both ends, or smaller, along each
+//! of three dimensions. The words are those of `conv2`.
 
-/// Which outputs there are.
+/// Range of the outputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Shape {
     /// One for each sample.
     #[default]
     Same,
-    /// Outputs for which the filter meets a sample at all: one more for each of its entries but the first.
+    /// Outputs for which the filter overlaps some sample: one more for each of its entries but the first.
     Full,
-    /// Outputs for which the filter meets samples only: one fewer for each of its entries but the first.
+    /// Outputs for which the filter lies within the samples: one fewer for each of its entries but the first.
     Valid,
 }
 
-/// The outputs of a filter over an array of three dimensions, in their places beside the samples.
+/// Outputs of a filter over an array of three dimensions, with their places relative to the samples.
 ///
-/// Along a dimension without samples there are no outputs either.
+/// A dimension without samples has no outputs either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     shape: Shape,
@@ -24,32 +24,33 @@ pub struct Window {
 }
 
 impl Window {
-    /// Of an array of the size `input`, under a filter of the size `filter`, which has an entry at least.
+    /// Window over an array of the size `input`, for a filter of the size `filter`, which has at least one entry.
     pub fn new(shape: Shape, input: [usize; 3], filter: [usize; 3]) -> Window {
         Window { shape, input, filter }
     }
 
-    /// Which outputs there are.
+    /// Range of the outputs.
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The size of the array.
+    /// Size of the array.
     pub fn input(&self) -> [usize; 3] {
         self.input
     }
 
-    /// The entries of the filter along each dimension, but for one: so many more samples than outputs a filter meets.
+    /// Number of the filter's entries along each dimension, minus one: the filter covers that many more samples than
+    /// outputs.
     pub fn others(&self) -> [usize; 3] {
         self.filter.map(|size| size - 1)
     }
 
-    /// Entries ahead of the filter's middle.
+    /// Number of entries before the filter's middle.
     pub fn before(&self) -> [usize; 3] {
         self.others().map(|others| others / 2)
     }
 
-    /// The size of the output; `None` where that is beyond counting.
+    /// Size of the output; `None` if it overflows.
     pub fn size(&self) -> Option<[usize; 3]> {
         let mut size = self.input;
         for (size, others) in size.iter_mut().zip(self.others()) {
@@ -63,7 +64,7 @@ impl Window {
         Some(size)
     }
 
-    /// The place in the array of the first sample that the first output meets.
+    /// Place in the array of the first sample under the first output.
     pub fn first_sample(&self) -> [isize; 3] {
         match self.shape {
             Shape::Same => self.before().map(|before| -(before as isize)),
@@ -87,7 +88,7 @@ mod tests {
         assert_eq!(size(Shape::Valid, [1, 1, 1]), [0, 0, 1]);
         assert_eq!(size(Shape::Full, [0, 5, 6]), [0, 9, 6]);
         assert_eq!(Window::new(Shape::Full, [usize::MAX; 3], [2; 3]).size(), None);
-        // Of an even size the middle has one entry fewer ahead of it.
+        // With an even size there is one entry fewer before the middle.
         let even = |shape| Window::new(shape, [9, 9, 9], [2, 4, 6]);
         assert_eq!(even(Shape::Full).size(), Some([10, 12, 14]));
         assert_eq!(even(Shape::Valid).size(), Some([8, 6, 4]));

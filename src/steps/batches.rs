@@ -1,8 +1,9 @@
 //! Batches of steps that an engine replays.
 //!
 //! # Rationale
-//! Steps of small arrays cost as much as their launches. Each writes to the arrays that the one before it needs no more; so
-//! after some launches every array has the place that it had, and what was launched since can be launched again as it is.
+//! Steps of small arrays cost as much as their launches. Each writes to arrays that are no longer needed after the one
+//! before it; so after some launches every array is back in its place, and the launches since then can be repeated
+//! unchanged.
 
 use std::sync::Arc;
 
@@ -11,39 +12,39 @@ use crate::stencil::program::Numbers;
 use crate::stencil::{Chain, Engine, Error};
 use crate::watch::Watch;
 
-/// As many launches go one by one before a batch is made, which takes as long as some of them.
-const FEW: usize = 16;
+/// Number of single launches before a batch is made, which takes as long as some of them.
+const MIN_SINGLES: usize = 16;
 
-/// The launches of a batch: at least so many, and at most.
-const LEAST: usize = 16;
-const MOST: usize = 48;
+/// Minimum and maximum number of launches of a batch.
+const MIN_LAUNCHES: usize = 16;
+const MAX_LAUNCHES: usize = 48;
 
 /// Steps of arrays of more elements take longer than a launch.
-const LARGE: usize = 1 << 22;
+const MAX_ELEMENTS: usize = 1 << 22;
 
-/// Launches one step, or some: from states to states.
+/// Launches one step, or several: from states to states.
 pub(super) type Launch<'a> = dyn FnMut(&mut Vec<Numbers>, &mut Buffers) -> Result<(), Error> + 'a;
 
-/// The batches of a run.
+/// Batches of a run.
 pub(super) struct Batches {
-    /// False where none is made any more.
+    /// False once no more are made.
     may_be: bool,
-    /// The steps of a launch, and the launches that went one by one.
+    /// Number of steps of a launch, and of single launches.
     levels: usize,
     singles: usize,
     batch: Option<Batch>,
-    /// The steps that were replayed.
+    /// Number of replayed steps.
     pub(super) replayed: usize,
 }
 
 struct Batch {
     chain: Box<dyn Chain>,
     steps: usize,
-    /// The arrays ahead of it, and behind it.
+    /// Addresses of the arrays before and after it.
     arrangement: Vec<usize>,
 }
 
-/// The arrays of a run, each in its place.
+/// Addresses of the arrays of a run.
 fn arrangement(states: &[Numbers], buffers: &Buffers) -> Vec<usize> {
     let place = |array: &Numbers| match array {
         Numbers::Double(array) => Arc::as_ptr(array).addr(),
@@ -53,13 +54,13 @@ fn arrangement(states: &[Numbers], buffers: &Buffers) -> Vec<usize> {
 }
 
 impl Batches {
-    /// Those of a run whose steps may be replayed.
+    /// Batches of a run; `may_be` is true if its steps may be replayed.
     pub(super) fn new(may_be: bool) -> Batches {
         Batches { may_be, levels: 1, singles: 0, batch: None, replayed: 0 }
     }
 
-    /// Takes a batch of launches of so many `levels`, if there is one and so many steps are `free`. Returns the number of
-    /// steps.
+    /// Runs a batch of launches of `levels` steps each, if there is one and that many steps are `free`. Returns the
+    /// number of steps.
     pub(super) fn take(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -68,8 +69,8 @@ impl Batches {
         (states, buffers): (&mut Vec<Numbers>, &mut Buffers),
         watch: &Watch,
     ) -> Result<usize, Error> {
-        // Those that are left over between walks are not replayed.
-        if !self.may_be || levels < self.levels || states.iter().any(|state| state.len() > LARGE) {
+        // Steps left over between walks are not replayed.
+        if !self.may_be || levels < self.levels || states.iter().any(|state| state.len() > MAX_ELEMENTS) {
             return Ok(0);
         }
         if levels > self.levels {
@@ -82,7 +83,9 @@ impl Batches {
                 self.replayed += batch.steps;
                 Ok(batch.steps)
             }
-            None if self.singles > FEW && free >= MOST * levels => self.make(engine, launch, states, buffers, watch),
+            None if self.singles > MIN_SINGLES && free >= MAX_LAUNCHES * levels => {
+                self.make(engine, launch, states, buffers, watch)
+            }
             _ => Ok(0),
         }
     }
@@ -100,10 +103,10 @@ impl Batches {
         buffers.noted = Some(Vec::new());
         let (mut launches, mut is_whole) = (0, false);
         let mut note = || -> Result<(), Error> {
-            while !is_whole && launches < MOST {
+            while !is_whole && launches < MAX_LAUNCHES {
                 launch(states, buffers)?;
                 launches += 1;
-                is_whole = launches >= LEAST && before == arrangement(states, buffers);
+                is_whole = launches >= MIN_LAUNCHES && before == arrangement(states, buffers);
             }
             Ok(())
         };

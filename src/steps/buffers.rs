@@ -1,4 +1,4 @@
-//! The arrays of a run: what is computed in a step, and what is written to again.
+//! Arrays of a run: results of a step, and arrays to reuse.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use super::Number;
 use crate::stencil::program::{Numbers, Value};
 use crate::stencil::{Array, Engine, Error, Noted};
 
-/// The results of a step, and arrays that nobody needs any more.
+/// Results of a step, and arrays that are free for reuse.
 pub(super) struct Buffers {
     pub(super) results: Vec<Option<Numbers>>,
     pub(super) spare: Vec<Numbers>,
-    /// Kernels that are put off, while they are.
+    /// Kernels deferred for a chain, while one is recorded.
     pub(super) noted: Option<Vec<Noted>>,
 }
 
-/// An array of unknown numbers.
+/// Allocates an uninitialised array.
 pub(super) fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
     fn new<T: Number>(engine: &(dyn Engine + 'static), len: usize) -> Result<Numbers, Error> {
         let array: Array<T> = T::compute(engine).array(len)?;
@@ -24,7 +24,7 @@ pub(super) fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) ->
 }
 
 impl Buffers {
-    /// An array that nobody else has.
+    /// Returns an unshared array, reused if possible.
     pub(super) fn room(&mut self, engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
         let fits = |spare: &Numbers| spare.is_single() == single && spare.len() == len;
         match self.spare.iter().position(fits) {
@@ -33,7 +33,7 @@ impl Buffers {
         }
     }
 
-    /// A result, taken away, if nobody else has it.
+    /// Takes a result if it is unshared.
     pub(super) fn alone(result: &mut Option<Numbers>) -> Option<Numbers> {
         let is_alone = match result.as_mut()? {
             Numbers::Double(array) => Array::alone(array).is_ok(),
@@ -42,13 +42,13 @@ impl Buffers {
         if is_alone { result.take() } else { None }
     }
 
-    /// An array that is not needed here any more. If nobody else has it, it is written to again.
-    pub(super) fn give(&mut self, numbers: Numbers) {
+    /// Releases an array. It is reused if it is unshared.
+    pub(super) fn release(&mut self, numbers: Numbers) {
         self.spare.extend(Buffers::alone(&mut Some(numbers)));
     }
 
-    /// A result that is not needed any more.
+    /// Releases a result.
     pub(super) fn drop_result(&mut self, of: Value) {
-        self.results[of.0].take().into_iter().for_each(|result| self.give(result));
+        self.results[of.0].take().into_iter().for_each(|result| self.release(result));
     }
 }

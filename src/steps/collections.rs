@@ -1,4 +1,4 @@
-//! Results of many steps, one behind the other.
+//! Results of many steps, one after the other.
 
 use std::sync::Arc;
 
@@ -9,24 +9,25 @@ use crate::stencil::program::{Node, Numbers};
 use crate::stencil::{Array, Engine, Error, Places, Source, Target};
 use crate::watch::Watch;
 
-/// Results that are collected, one behind the other.
+/// Collected results, one after the other.
 pub(super) struct Collections {
-    /// With the length of one result each.
+    /// Arrays, with the length of one result each.
     pub(super) arrays: Vec<(Numbers, usize)>,
-    /// Results of each: present, with room, and expected at the most.
+    /// Number of results of each: present, with room, and maximum.
     pub(super) count: usize,
     room: usize,
     most: usize,
 }
 
-/// The most steps whose records are stored by one launch: there is room for them ahead of it.
+/// Maximum number of steps whose records are stored by one launch: room for them is reserved before it.
 pub(super) const MOST_RECORDED: usize = 32;
 
-/// Elements to make room for at first, if their final number is unknown.
+/// Number of elements to reserve at first, if the final number is unknown.
 const AT_FIRST: usize = 1 << 16;
 
 impl Collections {
-    /// Room for results of these nodes: for so many at the most, of which `fewer` may come. Then there is more as they do.
+    /// Reserves room for results of these nodes: for all `most` of them, or, if there may be `fewer`, for some and then
+    /// more as they come.
     pub(super) fn new(
         engine: &(dyn Engine + 'static),
         of: &[&Node],
@@ -38,7 +39,7 @@ impl Collections {
         Ok(Collections { arrays: arrays.collect::<Result<_, Error>>()?, count: 0, room: first, most })
     }
 
-    /// Keeps one more result of each.
+    /// Appends one more result of each.
     pub(super) fn put(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -53,7 +54,7 @@ impl Collections {
         Ok(())
     }
 
-    /// Makes room for so many more results of each.
+    /// Reserves room for `more` results of each.
     pub(super) fn reserve(&mut self, engine: &(dyn Engine + 'static), more: usize, watch: &Watch) -> Result<(), Error> {
         if self.count + more > self.room {
             self.room = self.most.min(self.room.saturating_mul(2).max(self.count + more));
@@ -66,7 +67,7 @@ impl Collections {
         Ok(())
     }
 
-    /// All that have come.
+    /// Returns all collected results.
     pub(super) fn all(self, engine: &(dyn Engine + 'static), watch: &Watch) -> Result<Vec<Numbers>, Error> {
         fn first<T: Number>(
             engine: &(dyn Engine + 'static),
@@ -89,7 +90,7 @@ impl Collections {
     }
 }
 
-/// Room for `count` arrays of `len` elements, one behind the other.
+/// Allocates room for `count` arrays of `len` elements, one after the other.
 fn room_for(engine: &(dyn Engine + 'static), single: bool, len: usize, count: usize) -> Result<Numbers, Error> {
     let too_large = || Error::OutOfMemory("What is collected has more elements than can be counted.".into());
     room(engine, single, len.checked_mul(count).ok_or_else(too_large)?)

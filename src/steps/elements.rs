@@ -1,12 +1,12 @@
-//! A function of one element, recorded once and done with all elements of arrays.
+//! A function of one element, recorded once and applied to all elements of arrays.
 //!
 //! # Rationale
-//! The function of an element is a program of arrays of one element. With all elements it is the same program over
-//! longer arrays: no result depends on another element, so all of it fits into one kernel. A
-//! reduction or a sort of one element is an operation on it, or the element itself.
+//! The function of an element is a program of arrays of one element. For all elements it is the same program over
+//! longer arrays: no result depends on another element, so all of it fits into one kernel. A reduction or a sort of one
+//! element is an operation on it, or the element itself.
 //!
 //! # Limits
-//! Filters, and results of another length, have no such form.
+//! Filters, and results of another length, are not supported.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use super::recording::{Recording, Taped};
 use crate::stencil::program::{Node, Numbers, Operation, Term, Value, Wanted};
 use crate::stencil::{Binary, Error, Expansion, Places, RANK, Reduction, Section, Unary};
 
-/// An array of another recording whose elements the function gets; where it expands, its elements in the result's order.
+/// An argument of the function: an array of another recording, with its elements in the result's order if it expands.
 pub type Elements = (Numbers, Option<Section>);
 
 /// A result of the function in that other recording.
 #[derive(Debug, Clone, Copy)]
 struct Mapped {
     value: Value,
-    /// It has a number for each element, and not one for all.
+    /// True if it has a number for each element, false if one for all.
     each: bool,
 }
 
-/// Operations that are appended to the recording `to`, for `len` elements.
+/// Appends operations to the recording `to`, for `len` elements.
 struct Mapping<'a> {
     to: &'a Recording,
     len: usize,
@@ -33,10 +33,10 @@ struct Mapping<'a> {
 }
 
 impl Taped {
-    /// Has another recording do this with `len` elements, and gives the results there.
+    /// Applies the function to `len` elements in another recording, and returns the results there.
     ///
     /// # Errors
-    /// [`Error::Trace`] for what is no operation on elements.
+    /// [`Error::Trace`] for an operation that is not elementwise.
     pub fn map(
         &self,
         to: &Recording,
@@ -55,7 +55,7 @@ impl Taped {
                     None if self.drawn.is_some_and(|drawn| drawn.input == *input) => None,
                     None => arguments.next().map(|argument| mapping.argument(argument)).transpose()?,
                 },
-                // Each draw counts, also one that nobody needs.
+                // Each draw counts, even if its numbers are not needed.
                 Operation::Random(distribution, _, seed) => {
                     let operation = Operation::Random(*distribution, to.draw(), *seed);
                     if needed[at] && node.len != 1 {
@@ -71,7 +71,7 @@ impl Taped {
     }
 }
 
-/// The error of what is not one element.
+/// Error of a result that is not one element.
 fn not_one(to: &Recording, len: usize) -> Error {
     to.refused(format!(
         "{len} elements are computed of each one, and one is expected: an array whose elements go along is one more \
@@ -79,7 +79,7 @@ fn not_one(to: &Recording, len: usize) -> Error {
     ))
 }
 
-/// The error of a filter.
+/// Error of a filter.
 const NO_NEIGHBOURS: &str = "One element has no neighbours: a filter or a shift is for the whole array.";
 
 fn missing() -> Error {
@@ -91,7 +91,7 @@ impl Mapping<'_> {
         self.to.tape().program.append(Node { operation, single, len })
     }
 
-    /// One number for each element.
+    /// Appends an operation with one number for each element.
     fn each(&self, operation: Operation, single: bool) -> Mapped {
         Mapped { value: self.append(operation, single, self.len), each: true }
     }
@@ -99,7 +99,7 @@ impl Mapping<'_> {
     fn argument(&self, (numbers, section): &Elements) -> Result<Mapped, Error> {
         let value = self.to.value(numbers)?;
         Ok(match section {
-            // One element for all is computed on once.
+            // One element for all is computed only once.
             Some(_) if numbers.len() == 1 => Mapped { value, each: false },
             Some(section) => {
                 self.each(Operation::Pick(Arc::new(Places::Section(*section)), value), numbers.is_single())
@@ -108,7 +108,7 @@ impl Mapping<'_> {
         })
     }
 
-    /// As many elements as the result.
+    /// Expands a value to the length of the result.
     fn full(&self, of: Mapped, single: bool) -> Value {
         if of.each || self.len == 1 {
             return of.value;
@@ -142,7 +142,7 @@ impl Mapping<'_> {
             Operation::Each(op, _) => self.each(Operation::Each(*op, first.value), single),
             Operation::Convert(_) => self.each(Operation::Convert(first.value), single),
             Operation::Pair(op, terms, _) => self.pair(*op, terms.map(|term| self.term(term)), single),
-            // The element at the one place that there is.
+            // The element at the only place.
             Operation::Pick(..)
             | Operation::Scan(..)
             | Operation::Sort(.., Wanted::Elements)
@@ -173,7 +173,7 @@ impl Mapping<'_> {
         self.each(Operation::Pair(op, [a.0, b.0], expansion), single)
     }
 
-    /// [`Reduction::take`] of one element, behind [`Reduction::start`].
+    /// Applies [`Reduction::take`] to one element, after [`Reduction::start`].
     fn reduced(&self, op: Reduction, operands: &[Mapped], single: bool) -> Mapped {
         let of = |mapped: Mapped| (Term::Value(mapped.value), if mapped.each { self.len } else { 1 });
         let zero = (Term::Number(0.0), 1);
@@ -197,11 +197,11 @@ impl Mapping<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Recorder, Shape, Step};
     use super::*;
     use crate::cpu::Cpu;
     use crate::stencil::functions::{Distribution, Draw};
     use crate::stencil::{Arithmetic, Array, Compute, Scan, Source, Target};
+    use crate::steps::{Recorder, Shape, Step};
     use crate::watch::Watch;
 
     const SAMPLES: [f64; 8] = [1.5, -2.0, 0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-310];
@@ -212,7 +212,7 @@ mod tests {
         array
     }
 
-    fn told(array: &Array<f64>) -> Vec<f64> {
+    fn values_of(array: &Array<f64>) -> Vec<f64> {
         let mut samples = vec![0.0; array.len()];
         Compute::<f64>::copy(&Cpu::new(), Source::Array(array), Target::Host(&mut samples), &Watch::new()).unwrap();
         samples
@@ -220,7 +220,7 @@ mod tests {
 
     type Function<'f> = dyn Fn(&Recorder, &[Array<f64>]) -> Result<Array<f64>, Error> + 'f;
 
-    /// The function of elements, done with all of these arrays; and the stages that this takes.
+    /// Applies the function of elements to all of these arrays; also returns the number of stages.
     fn apply(
         function: &Function,
         arrays: &[(Vec<f64>, Option<Section>)],
@@ -249,7 +249,7 @@ mod tests {
         let shape = Shape { states: 1, records: 0, until: false };
         let mut step = Step::new(&Cpu::new(), Taped { drawn: None, ..taped }, vec![value], shape)?;
         match &step.once(&Cpu::new(), held, &Watch::new())?[0] {
-            Numbers::Double(array) => Ok((self::told(array), step.stages())),
+            Numbers::Double(array) => Ok((values_of(array), step.stages())),
             Numbers::Single(_) => Err(missing()),
         }
     }
@@ -286,7 +286,7 @@ mod tests {
             let (got, stages) = apply(&function, &[(SAMPLES.into(), None), (others.into(), None)], len).unwrap();
             let mut expected = held(&SAMPLES);
             reduce(&Cpu::new(), &[held(&SAMPLES), held(&others)], [len, 1, 1], &mut expected).unwrap();
-            assert_eq!(bits(&got), bits(&self::told(&expected)), "{op:?}");
+            assert_eq!(bits(&got), bits(&values_of(&expected)), "{op:?}");
             assert!(stages <= 1, "{op:?}");
         }
         for op in [Scan::Sum, Scan::Product] {
@@ -315,7 +315,8 @@ mod tests {
         let (got, stages) = apply(&function, &[(vec![10.0, 20.0, 30.0], Some(section))], 6).unwrap();
         let mut random = held(&[0.0; 6]);
         Cpu::new().random(Draw { number: 3, ..draw }, &mut random, &Watch::new()).unwrap();
-        let expected: Vec<f64> = told(&random).iter().enumerate().map(|(i, x)| x + [10.0, 20.0, 30.0][i / 2]).collect();
+        let expected: Vec<f64> =
+            values_of(&random).iter().enumerate().map(|(i, x)| x + [10.0, 20.0, 30.0][i / 2]).collect();
         assert_eq!((got, stages), (expected, 1));
         // One element for all stays one.
         let section = Section { start: 0, size: [6, 1, 1, 1, 1], steps: [0; RANK] };
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_element_is_refused() {
+    fn functions_of_more_than_one_element_are_refused() {
         let function = |recorder: &Recorder, arrays: &[Array<f64>]| {
             let mut two = recorder.array(2)?;
             let places = Places::List(vec![0, 0]);

@@ -1,12 +1,12 @@
-//! Steps of a solver: recorded as programs, and run over and over.
+//! Steps of a solver: recorded as programs, and run repeatedly.
 //!
 //! # Rationale
-//! A recording is an [engine](Recorder) whose arrays hold no numbers. Whoever computes on them, a verb of `DeviceArray` or
-//! one of the functions, calls an engine as always, and so says once more, in a program, what it would have done. So
-//! classes, shapes, boundaries and the order of operations are those of a plain call, and are written once.
+//! A recording is an [engine](Recorder) whose arrays hold no numbers. Callers, such as a verb of `DeviceArray` or one
+//! of the functions, use it as any engine, and its operations append nodes to a program. So classes, shapes, boundaries
+//! and the order of operations are those of a plain call, and are written once.
 //!
-//! A [`Step`] runs a program: its kernels where the engine has such, and everything else by the engine's own methods, with
-//! the same bits.
+//! A [`Step`] runs a program: its kernels if the engine has kernels, and everything else by the engine's own methods,
+//! with the same bits.
 
 mod batches;
 mod buffers;
@@ -29,30 +29,30 @@ pub use recording::{Drawn, Recording, Taped};
 pub use run::{Ran, Run, Shape, Step};
 pub use values::{Pages, Upload, Values};
 
-/// A class that engines compute in, as programs see it.
+/// A class of numbers, with its engine methods and its form in programs.
 pub trait Number: Real {
-    /// What the engine computes in it.
+    /// The engine's operators in this class.
     fn compute<'e>(engine: &'e (dyn Engine + 'static)) -> &'e dyn Compute<Self>;
 
-    /// Its arithmetic in it.
+    /// The engine's arithmetic in this class.
     fn arithmetic<'e>(engine: &'e (dyn Engine + 'static)) -> &'e dyn Arithmetic<Self>;
 
-    /// Whether it is single.
+    /// True for single.
     const SINGLE: bool;
 
-    /// An array among those of any class.
+    /// Wraps an array.
     fn numbers(array: Arc<Array<Self>>) -> Numbers;
 
-    /// The array, if it is of this class.
+    /// Returns the array, if it is of this class.
     fn of_numbers(numbers: &Numbers) -> Option<&Arc<Array<Self>>>;
 
-    /// The array, to change it, if it is of this class.
+    /// Returns the array for changes, if it is of this class.
     fn of_numbers_mut(numbers: &mut Numbers) -> Option<&mut Arc<Array<Self>>>;
 
-    /// A filter among those of any class.
+    /// Wraps a filter.
     fn derivative(what: &Derivative<Self>) -> Filtering;
 
-    /// A filter among those of any class.
+    /// Wraps a filter.
     fn convolution(what: &Convolution<Self>) -> Filtering;
 }
 

@@ -1,4 +1,4 @@
-//! The engine that records: its arrays are results of a program.
+//! The recording engine: its arrays are results of a program.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 
-/// An engine that records what it is asked for; what needs no argument of the step is computed by another one at once.
+/// An engine that records its calls; operations without an argument of the step are computed by another engine at once.
 pub struct Recorder {
     recording: Recording,
     engine: Box<dyn Engine>,
@@ -26,7 +26,7 @@ impl fmt::Debug for Recorder {
 }
 
 impl Recorder {
-    /// One that records there.
+    /// Makes an engine for this recording.
     pub fn new(recording: Recording, engine: Box<dyn Engine>) -> Recorder {
         Recorder { recording, engine }
     }
@@ -50,14 +50,14 @@ impl Recorder {
         Ok(())
     }
 
-    /// What `to` becomes, recorded.
+    /// Records an operation as the new content of `to`.
     fn record<T: Number>(&self, to: &mut Array<T>, operation: Operation) -> Result<(), Error> {
         let node = Node { operation, single: T::SINGLE, len: to.len() };
         let value = self.recording.tape().program.append(node);
         self.set(to, Content::Value(value))
     }
 
-    /// The operand that an array is in an operation on elements, and the mask that picked them.
+    /// Operand of an array in an elementwise operation, and the mask that picked its elements.
     fn element<T: Number>(&self, array: &Array<T>) -> Result<(Value, Option<Value>), Error> {
         match self.recording.content(array)? {
             Content::Picked { of, mask } => Ok((*of, Some(*mask))),
@@ -65,7 +65,7 @@ impl Recorder {
         }
     }
 
-    /// Records an operation on elements that this mask picked.
+    /// Records an operation on elements picked by this mask.
     fn record_by_mask<T: Number>(
         &self,
         to: &mut Array<T>,
@@ -78,7 +78,7 @@ impl Recorder {
         self.set(to, Content::Picked { of, mask })
     }
 
-    /// [`record_by_mask`](Self::record_by_mask), of one operand.
+    /// Does [`record_by_mask`](Self::record_by_mask) with one operand.
     fn record_each<T: Number, O: Number>(
         &self,
         from: &Array<O>,
@@ -89,7 +89,7 @@ impl Recorder {
         self.record_by_mask(to, operation(of), mask)
     }
 
-    /// What `to` becomes, computed now.
+    /// Computes the new content of `to` now.
     fn compute<T: Number>(
         &self,
         to: &mut Array<T>,
@@ -100,7 +100,7 @@ impl Recorder {
         self.set(to, Content::Known(T::numbers(Arc::new(array))))
     }
 
-    /// [`compute`](Self::compute), of what gives places, too.
+    /// Does [`compute`](Self::compute) for an operation that also returns places.
     fn compute_with_places<T: Number>(
         &self,
         to: &mut Array<T>,
@@ -114,13 +114,13 @@ impl Recorder {
         Ok(places)
     }
 
-    /// `len` places that a step finds, all smaller than `bound`.
+    /// Records an operation that finds `len` places, all smaller than `bound`.
     fn record_places(&self, operation: Operation, (len, bound): (usize, usize)) -> Indices {
         let value = self.recording.tape().program.append(Node { operation, single: false, len });
         Indices::new(self.recording.array(Content::Value(value), len), bound, false)
     }
 
-    /// What `to` becomes of what it is, computed now.
+    /// Computes the new content of `to` from its present one, now.
     fn change<T: Number>(
         &self,
         to: &mut Array<T>,
@@ -238,7 +238,7 @@ where
                 }
             };
         }
-        // Beside elements that a mask picks go others by the same mask, and one number.
+        // Elements picked by a mask combine with others picked by the same mask, and with one number.
         let mask = masks[0].or(masks[1]);
         let is_one = |operand: &Operand<T>| !matches!(operand, Operand::Array(array) if array.len() != 1);
         if !operands.iter().zip(masks).all(|(operand, own)| own == mask || own.is_none() && is_one(operand)) {
@@ -383,7 +383,7 @@ where
         self.compute(to, |engine, to| T::arithmetic(engine).fill(value, to, watch))
     }
 
-    /// The number of the draw is that of the step.
+    /// The draw's number is that of the step.
     fn random(&self, draw: Draw, to: &mut Array<T>, _: &Watch) -> Result<(), Error> {
         let number = self.recording.draw();
         self.record(to, Operation::Random(draw.distribution, number, f64::from(draw.seed)))

@@ -10,26 +10,26 @@ use crate::stencil::{Array, Binary, Error, Expansion, Held};
 #[derive(Debug, Default)]
 pub(super) struct Tape {
     pub(super) program: Program,
-    /// The arrays from outside that it uses, in the order of its inputs; `None` for the arguments of a step.
+    /// External arrays that it uses, in the order of its inputs; `None` for the arguments of a step.
     known: Vec<Option<Numbers>>,
-    /// The input that stands for each of them, by its address.
+    /// Input of each external array, by its address.
     addresses: Vec<(usize, Value)>,
-    /// The argument that has the number of the first draw, and the draws so far.
+    /// Argument with the number of the first draw, and the number of draws so far.
     draws: Option<(Value, usize)>,
-    /// The first refusal, also if the step caught the error.
+    /// The first refusal, even if the step caught the error.
     refused: Option<String>,
-    /// Its arguments are elements of arrays.
+    /// True if its arguments are elements of arrays.
     of_elements: bool,
 }
 
-/// The random numbers of a step: its program has one more argument, the number of its first draw.
+/// Random numbers of a step: its program has one more argument, the number of its first draw.
 #[derive(Debug, Clone, Copy)]
 pub struct Drawn {
-    /// The input that has the number.
+    /// Input with the number.
     pub(super) input: usize,
     /// The number of the first draw of the next step.
     pub(super) next: Value,
-    /// The draws of a step.
+    /// Number of draws in a step.
     pub count: usize,
 }
 
@@ -38,14 +38,14 @@ pub struct Drawn {
 pub struct Taped {
     /// The program.
     pub program: Arc<Program>,
-    /// The arrays from outside, in the order of the program's inputs: `None` for the arguments.
+    /// External arrays, in the order of the program's inputs: `None` for the arguments.
     pub known: Vec<Option<Numbers>>,
-    /// Its random numbers, where it has any.
+    /// Random numbers, if it has any.
     pub drawn: Option<Drawn>,
 }
 
 impl Tape {
-    /// So many behind a number.
+    /// Adds `count` to a number.
     fn behind(&mut self, number: Value, count: usize) -> Value {
         let expansion = Expansion::new([&[1], &[1]]).expect("two numbers expand");
         let sum = Operation::Pair(Binary::Add, [Term::Value(number), Term::Number(count as f64)], expansion);
@@ -53,20 +53,20 @@ impl Tape {
     }
 }
 
-/// A program under construction, of which arrays and recorders have a part each.
+/// A program under construction, shared by arrays and recorders.
 #[derive(Debug, Clone, Default)]
 pub struct Recording(Arc<Mutex<Tape>>);
 
 /// Content of a recorder's array.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// It has not been written to.
+    /// Not written to yet.
     Nothing,
     /// A result of the program.
     Value(Value),
-    /// Numbers that are known while it is recorded: no argument of the step is in them.
+    /// Numbers that are known during the recording: they depend on no argument of the step.
     Known(Numbers),
-    /// The elements of a result that a mask picks. How many there are only its values tell: all others are there, too.
+    /// Elements of a result, picked by a mask. Their number depends on values: so all elements are kept.
     Picked { of: Value, mask: Value },
 }
 
@@ -98,7 +98,7 @@ impl Recording {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An argument of the step.
+    /// Adds an argument of the step.
     pub fn argument(&self, single: bool, len: usize) -> Numbers {
         let mut tape = self.tape();
         let value = tape.program.input(single, len);
@@ -115,7 +115,7 @@ impl Recording {
         Array::new(Recorded { recording: self.clone(), content }, len)
     }
 
-    /// Numbers that are known, as an array of the recorder.
+    /// Wraps known numbers as an array of the recorder.
     pub fn of_known(&self, numbers: Numbers) -> Numbers {
         let len = numbers.len();
         match numbers.is_single() {
@@ -124,7 +124,7 @@ impl Recording {
         }
     }
 
-    /// The result of the program that an array stands for; a known array becomes an input.
+    /// Returns the result of the program in an array; a known array becomes an input.
     ///
     /// # Errors
     /// [`Error::Trace`] for an array of another recording.
@@ -135,7 +135,7 @@ impl Recording {
         }
     }
 
-    /// A result in the other class of numbers.
+    /// Converts a result to the other class of numbers.
     pub fn converted(&self, value: Value) -> Value {
         let mut tape = self.tape();
         let Node { single, len, .. } = *tape.program.node(value);
@@ -158,12 +158,12 @@ impl Recording {
         matches!(self.content_of(numbers), Ok(Content::Known(_)))
     }
 
-    /// Returns true for elements picked by a mask: their number is not known.
+    /// Returns true for elements picked by a mask: their number is unknown.
     pub fn is_picked(&self, numbers: &Numbers) -> bool {
         matches!(self.content_of(numbers), Ok(Content::Picked { .. }))
     }
 
-    /// The elements that a mask of as many elements picks.
+    /// Picks elements by a mask of the same length.
     ///
     /// # Errors
     /// [`Error::Trace`].
@@ -175,10 +175,10 @@ impl Recording {
         })
     }
 
-    /// The whole array that a mask [picked](Recording::picked) from.
+    /// Returns the whole array from which a mask [picked](Recording::picked).
     ///
     /// # Errors
-    /// [`Error::Trace`], where that was another mask.
+    /// [`Error::Trace`], if that was another mask.
     pub fn unpicked(&self, numbers: &Numbers, mask: &Numbers) -> Result<Numbers, Error> {
         let Content::Picked { of, mask: own } = self.content_of(numbers)? else { return Ok(numbers.clone()) };
         if *own != self.value(mask)? {
@@ -207,14 +207,14 @@ impl Recording {
         }
     }
 
-    /// The input that known numbers are.
+    /// Input of known numbers.
     fn input_of(&self, numbers: &Numbers) -> Value {
         let address = match numbers {
             Numbers::Double(array) => Arc::as_ptr(array).addr(),
             Numbers::Single(array) => Arc::as_ptr(array).addr(),
         };
         let mut tape = self.tape();
-        // It lives as long as the tape does, so its address is its own.
+        // It lives as long as the tape does, so its address is unique.
         if let Some((_, value)) = tape.addresses.iter().find(|(known, _)| *known == address) {
             return *value;
         }
@@ -224,7 +224,7 @@ impl Recording {
         value
     }
 
-    /// The number of one more draw.
+    /// Number of one more draw.
     pub(super) fn draw(&self) -> Value {
         let tape = &mut *self.tape();
         let (first, count) = *tape.draws.get_or_insert_with(|| {
@@ -235,11 +235,10 @@ impl Recording {
         tape.behind(first, count)
     }
 
-    /// The program as it is now. The recording is empty then.
+    /// Returns the program, and empties the recording.
     ///
     /// # Errors
-    /// [`Error::Trace`] where something was refused: a step that has caught that error would do another thing than the plain
-    /// loop.
+    /// [`Error::Trace`] if something was refused: a step that caught that error would differ from the plain loop.
     pub fn finish(&self) -> Result<Taped, Error> {
         let mut tape = std::mem::take(&mut *self.tape());
         let drawn = tape.draws.map(|(first, count)| {
@@ -250,18 +249,18 @@ impl Recording {
         tape.refused.map_or(Ok(taped), |text| Err(Error::Trace(text)))
     }
 
-    /// The error of what cannot be recorded.
+    /// Records a refusal, and returns its error.
     pub fn refused(&self, text: String) -> Error {
         self.tape().refused.get_or_insert(text.clone());
         Error::Trace(text)
     }
 
-    /// The error of elements that a mask picks where their number is asked for.
+    /// Error of a query for the number of elements that a mask picks.
     pub fn asks_how_many(&self) -> Error {
         self.refused(PICKED.into())
     }
 
-    /// The error of what needs values.
+    /// Error of an operation that needs values.
     pub fn asks_for_values(&self, what: &str) -> Error {
         if self.tape().of_elements {
             return self.refused(format!(
@@ -277,7 +276,7 @@ impl Recording {
     }
 }
 
-/// The error of asking for the number of elements that a mask picks.
+/// Error text of a query for the number of elements that a mask picks.
 const PICKED: &str = "How many elements a mask picks only values tell, and a step that is being recorded has none yet. What \
     u(mask) gives can be computed on element by element and put back by the same mask, u(mask) = ...; for sums and the like \
     choose first: sum (merge (mask, u, 0)), and count by nnz (mask).";

@@ -1,4 +1,4 @@
-//! Programs, run over and over.
+//! Repeated runs of programs.
 
 use std::sync::Arc;
 
@@ -14,41 +14,42 @@ use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Va
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
 use crate::watch::Watch;
 
-/// What a program gives in each step, one kind behind the other.
+/// Outputs of a program in each step, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Arrays that become arguments of the next step.
+    /// Number of arrays that become arguments of the next step.
     pub states: usize,
-    /// Arrays that are collected.
+    /// Number of arrays that are collected.
     pub records: usize,
-    /// Whether the last one is a number that ends the run where it is no zero.
+    /// True if the last one is a number that ends the run if it is nonzero.
     pub until: bool,
 }
 
-/// How often a step is run, and what for.
+/// Number of steps of a run, and their options.
 #[derive(Debug)]
 pub struct Run<'a> {
-    /// The most steps.
+    /// Maximum number of steps.
     pub steps: usize,
-    /// The steps that were done before, which count for the next three.
+    /// Number of earlier steps, which count for the next three.
     pub before: usize,
-    /// The most steps of all runs: the end is asked for behind the last of them.
+    /// Maximum number of steps of all runs: the end is checked after the last of them.
     pub total: usize,
-    /// States are kept each time that so many steps are over, and at the end where that is asked for; 0 for none.
+    /// Interval of steps at which states are kept, and if the end is checked, also the last ones; 0 for none.
     pub every: usize,
-    /// The end is asked for each time that so many steps are over; 1 at least.
+    /// Interval of steps at which the end is checked; at least 1.
     pub check: usize,
-    /// The arguments of each step that follow the states.
+    /// Arguments of each step that follow the states.
     pub values: Values<'a>,
 }
 
 impl Run<'_> {
-    /// So many steps, without a question, by the engine's choice.
+    /// A run of this many steps, without checks, as the engine prefers.
     pub fn of(steps: usize) -> Run<'static> {
         Run { steps, before: 0, total: steps, every: 0, check: 1, values: Values::Pages(Vec::new()) }
     }
 
-    /// The most steps from `done` on before something is asked of one. The number that ends a run is the last step's own.
+    /// Maximum number of steps from `done` on until one needs a check or a copy. The number that ends a run is the last
+    /// step's own.
     fn free(&self, done: usize, shape: Shape) -> usize {
         let all = self.before + done;
         let mut free = self.steps - done;
@@ -61,7 +62,7 @@ impl Run<'_> {
         free
     }
 
-    /// The most states that are kept.
+    /// Maximum number of states that are kept.
     fn most_kept(&self, until: bool) -> usize {
         let over = |steps: usize| steps.checked_div(self.every);
         let all = over(self.before + self.steps).zip(over(self.before)).map(|(all, before)| all - before);
@@ -69,41 +70,41 @@ impl Run<'_> {
     }
 }
 
-/// What a run has come to.
+/// Results of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// The last states.
     pub states: Vec<Numbers>,
-    /// Where states were kept on the way: each of them, its copies one behind the other.
+    /// States kept on the way, if requested: for each state, its copies one after the other.
     pub kept: Vec<Numbers>,
     /// Number of copies.
     pub pages: usize,
-    /// What was collected in each step, one behind the other.
+    /// Collected records of each step, one after the other.
     pub records: Vec<Numbers>,
-    /// The steps that were done.
+    /// Number of steps done.
     pub steps: usize,
-    /// Those of them that were not taken one by one.
+    /// Number of them that were not taken one by one.
     pub at_once: usize,
-    /// Those of them that were launched before.
+    /// Number of them that were replayed.
     pub replayed: usize,
-    /// Whether its end came by itself.
+    /// True if the condition ended it.
     pub ended: bool,
 }
 
 /// A step of a solver on one engine: from some arrays to some others.
 pub struct Step {
     program: Arc<Program>,
-    /// The arrays from outside; `None` for the arguments.
+    /// External arrays; `None` for the arguments.
     known: Vec<Option<Numbers>>,
-    /// The inputs that are arguments: the states, then the values of a step.
+    /// Inputs that are arguments: the states, then the values of a step.
     arguments: Vec<usize>,
-    /// What it gives.
+    /// Outputs.
     outputs: Vec<Value>,
     shape: Shape,
     stages: Vec<Ready>,
-    /// Of each stage, what nobody reads behind it.
+    /// Values of each stage that are not read after it.
     over: Vec<Vec<Value>>,
-    /// The way to take several steps at once, after the first time that it was asked for.
+    /// Method to take several steps at once, once it has been requested.
     several: Option<Option<Several>>,
 }
 
@@ -114,13 +115,13 @@ enum Ready {
         outputs: Vec<Value>,
         kernel: Box<dyn Prepared>,
     },
-    /// An operation, and its places where the engine holds a list of them.
+    /// An operation, and its places if the engine holds a list of them.
     Single(Value, Option<Places>),
 }
 
 impl Step {
-    /// A program of which these results are asked for, ready to run on this engine. One that draws random numbers has one more
-    /// state, the last: the number of the first draw, which is no result that is asked for.
+    /// Prepares a program with these results for this engine. A program that draws random numbers has one more state,
+    /// the last: the number of the first draw, which is not among the requested results.
     ///
     /// # Errors
     /// Those of [`Engine::prepare`].
@@ -156,13 +157,13 @@ impl Step {
         Ok(Step { program, known, arguments, outputs, shape, stages, over, several: None })
     }
 
-    /// How many kernels and single operations a step is.
+    /// Number of kernels and single operations in a step.
     pub fn stages(&self) -> usize {
         self.stages.len()
     }
 
-    /// Checks that a run can begin with these states and values, and that what a step gives is good for the next one:
-    /// kernels do not ask how long arrays are.
+    /// Checks that a run can begin with these states and values, and that the outputs of a step fit the next one:
+    /// kernels do not check lengths.
     ///
     /// # Errors
     /// [`Error::Internal`].
@@ -179,7 +180,7 @@ impl Step {
         Err(Error::Internal(format!("A step that {} states or its values do not fit.", states.len())))
     }
 
-    /// One step from these arguments, whose number need not be that of the results.
+    /// Takes one step from these arguments, whose number may differ from that of the results.
     ///
     /// # Errors
     /// Those of the engine; [`Error::Internal`] for other arguments than the step was recorded with.
@@ -199,11 +200,11 @@ impl Step {
         self.take_one(engine, arguments.into_iter(), &mut buffers, watch)
     }
 
-    /// So many steps, each from the states that the one before gave.
+    /// Takes several steps, each from the states of the one before.
     ///
     /// # Errors
-    /// Those of the engine; [`Error::Internal`] for other arguments than the step was recorded with, and for results that
-    /// are none of these where there is a second step.
+    /// Those of the engine; [`Error::Internal`] for other arguments than the step was recorded with, and, with a second
+    /// step, for results that do not fit these.
     pub fn run(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -285,21 +286,22 @@ impl Step {
         Ok(Ran { states, kept, pages, records, steps: done, at_once, replayed: batches.replayed, ended })
     }
 
-    /// Has the results of a step become the states of the next one, as far as they are states.
+    /// Turns the results of a step into the states of the next one, as far as they are states.
     fn take_over(&self, results: Vec<Numbers>, states: &mut Vec<Numbers>, buffers: &mut Buffers) {
         let mut results = results.into_iter();
         states.extend(results.by_ref().take(self.shape.states));
-        results.for_each(|result| buffers.give(result));
+        results.for_each(|result| buffers.release(result));
     }
 
-    /// Returns true where steps are kernels alone, which the engine can put off, and have nothing of their own.
+    /// Returns true if steps consist only of kernels that the engine can defer, and have no values or records of their
+    /// own.
     fn can_be_noted(&self, engine: &(dyn Engine + 'static), run: &Run) -> bool {
         let are_kernels = self.stages.iter().all(|stage| matches!(stage, Ready::Kernel { .. }));
         let has_own = !run.values.is_empty() || self.shape.records > 0;
         engine.has_chains() && are_kernels && !has_own
     }
 
-    /// One step: all that it gives.
+    /// Takes one step, and returns all its outputs.
     fn take_one(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -318,7 +320,7 @@ impl Step {
         Ok(results)
     }
 
-    /// Takes some steps at once, if the engine can and nothing is asked of one on the way. Returns their number.
+    /// Takes several steps at once, if the engine can and none of them needs a check. Returns their number.
     fn take_several(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -356,7 +358,7 @@ impl Step {
         let mut one = || {
             let values = supply.of_step(engine, span.first, buffers, watch)?;
             let results = self.take_one(engine, states.iter().cloned().chain(values), buffers, watch)?;
-            results.into_iter().for_each(|result| buffers.give(result));
+            results.into_iter().for_each(|result| buffers.release(result));
             Ok(())
         };
         let Collections { arrays, count, .. } = records;
@@ -369,12 +371,12 @@ impl Step {
         if took > 0 {
             std::mem::swap(states, &mut outputs);
         }
-        outputs.into_iter().for_each(|array| buffers.give(array));
+        outputs.into_iter().for_each(|array| buffers.release(array));
         watch.rewind(mark);
         Ok(took)
     }
 
-    /// The inputs of the program, as results.
+    /// Writes the inputs of the program to the results.
     fn take(&self, arguments: impl Iterator<Item = Numbers>, results: &mut [Option<Numbers>]) {
         let mut inputs = self.known.clone();
         for (&input, argument) in self.arguments.iter().zip(arguments) {
@@ -388,7 +390,7 @@ impl Step {
     }
 }
 
-/// What nobody reads behind each stage.
+/// Finds the values that are not read after each stage.
 fn over(program: &Program, stages: &[Ready], outputs: &[Value]) -> Vec<Vec<Value>> {
     let mut read = vec![false; program.nodes().len()];
     outputs.iter().for_each(|value| read[value.0] = true);
@@ -407,7 +409,7 @@ fn over(program: &Program, stages: &[Ready], outputs: &[Value]) -> Vec<Vec<Value
     over
 }
 
-/// The places that an operation picks, in a list that the engine holds: so none crosses the link in a step.
+/// Copies the places that an operation picks to the engine: so none crosses the link in a step.
 fn held_places(engine: &(dyn Engine + 'static), node: &Node) -> Result<Option<Places>, Error> {
     let Operation::Pick(places, _) = &node.operation else { return Ok(None) };
     let Places::List(list) = &**places else { return Ok(None) };
@@ -442,12 +444,12 @@ fn run_stage(
     buffers: &mut Buffers,
     watch: &Watch,
 ) -> Result<(), Error> {
-    // Steps are counted, and not what they are made of.
+    // Steps are counted instead of their operations.
     let mark = watch.mark();
     match stage {
         Ready::Single(value, places) => {
             let node = program.node(*value);
-            // What is changed gives way to the result, where nobody reads it any more.
+            // The changed array is reused for the result, if it is not read any more.
             let read_once = |of: &Value| node.operation.values().filter(|value| value == of).count() == 1;
             let changed = single::changed(&node.operation).filter(|of| over.contains(of) && read_once(of));
             let begun = changed.and_then(|of| Buffers::alone(&mut buffers.results[of.0]));

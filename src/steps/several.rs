@@ -1,10 +1,10 @@
-//! Several steps at once, by an engine that can.
+//! Several steps at once, on engines that can.
 
 use crate::stencil::program::{Feed, Kernel, Numbers, Operation, Program, Recorded, Recurrence, Value};
 use crate::stencil::{Advance, Engine, Error, Places, Room, Span};
 use crate::watch::Watch;
 
-/// Several steps at once, and the sources of their inputs.
+/// A method to take several steps at once, and the sources of their inputs.
 pub(super) struct Several {
     sources: Vec<Origin>,
     advance: Box<dyn Advance>,
@@ -12,17 +12,17 @@ pub(super) struct Several {
 
 /// The source of an input.
 enum Origin {
-    /// An array from outside.
+    /// An external array.
     Known(Numbers),
     /// A state.
     State(usize),
-    /// The numbers of all steps.
+    /// Numbers of all steps.
     Numbers,
 }
 
 impl Several {
-    /// Those of a step that is one kernel whose results are its states, and of which elements of known places are kept,
-    /// where the engine can.
+    /// Prepares a step that is one kernel whose results are its states, and whose records are elements at known places;
+    /// `None` if the engine has no such method.
     pub(super) fn new(
         engine: &(dyn Engine + 'static),
         program: &Program,
@@ -63,7 +63,7 @@ impl Several {
         Ok(advance.map(|advance| Several { sources, advance }))
     }
 
-    /// Takes some steps, if the engine has a way, and returns their number. See [`Advance::run`].
+    /// Takes some steps, if the engine can, and returns their number. See [`Advance::run`].
     pub(super) fn run(
         &mut self,
         (states, numbers): (&[Numbers], Option<&Numbers>),
@@ -85,13 +85,13 @@ impl Several {
         advance.run(&inputs, room, span, one, watch)
     }
 
-    /// The number of steps that are taken at once from now on, where that is known.
+    /// Number of steps that are taken at once from now on, if that is known.
     pub(super) fn settled(&mut self, span: &Span) -> Option<usize> {
         self.advance.settled(span)
     }
 }
 
-/// The array that a value is picked from, and the places, where these are known.
+/// Returns the array that a value is picked from, and the places, if they are known.
 fn picked(program: &Program, value: Value) -> Option<(Value, Vec<usize>)> {
     let Operation::Pick(places, of) = &program.node(value).operation else { return None };
     let places = match &**places {

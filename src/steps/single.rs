@@ -1,4 +1,4 @@
-//! An operation of a program by the engine's own method: what every engine can, and what programs are held to.
+//! Operations of a program by the engine's own methods: supported by every engine, and the reference for kernels.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value, 
 use crate::stencil::{Array, Compute, Engine, Error, Indices, Operand, Places, Source, Target};
 use crate::watch::Watch;
 
-/// What has been computed so far, by value.
+/// Results computed so far, by value.
 pub(super) type Results = [Option<Numbers>];
 
 fn missing() -> Error {
     Error::Internal("A result of a program that is not there.".into())
 }
 
-/// The array behind a value, which is of this class.
+/// Returns the array of a value, which is of this class.
 fn array<T: Number>(results: &Results, value: Value) -> Result<&Arc<Array<T>>, Error> {
     results[value.0].as_ref().and_then(T::of_numbers).ok_or_else(missing)
 }
 
-/// An array that nobody else has.
+/// Returns exclusive access to an unshared array.
 pub(super) fn alone<T: Number>(numbers: &mut Numbers) -> Result<&mut Array<T>, Error> {
     Array::alone(T::of_numbers_mut(numbers).ok_or_else(missing)?)
 }
 
-/// The array that the target of an operation begins as.
+/// Operand from which the target of an operation is updated.
 pub(super) fn changed(operation: &Operation) -> Option<Value> {
     match operation {
         Operation::MultiplyAdd(_, value, _) | Operation::Put(_, [_, value]) => Some(*value),
@@ -33,8 +33,8 @@ pub(super) fn changed(operation: &Operation) -> Option<Value> {
     }
 }
 
-/// Computes what a node gives; where the engine holds a list of its places, by that. Where the target `begins` as what is
-/// [changed], that is in it already.
+/// Computes the result of a node, with its places from the engine's list if there is one. If the target `begins` as the
+/// [changed] operand, it contains that already.
 pub(super) fn compute(
     engine: &(dyn Engine + 'static),
     (node, places): (&Node, Option<&Places>),
@@ -119,7 +119,7 @@ where
     }
 }
 
-/// The places that a sort or an extreme of `len` results finds.
+/// Computes the places that a sort or an extreme of `len` results finds.
 fn places_of<T: Number>(
     engine: &(dyn Engine + 'static),
     (operation, len): (&Operation, usize),
@@ -147,7 +147,7 @@ fn filtered<T: Number>(
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), Error> {
-    /// Of the class of the filter, which is that of the node.
+    /// Casts to the class of the filter, which is that of the node.
     fn same<A: 'static, B: 'static>(to: &mut Array<A>) -> Result<&mut Array<B>, Error> {
         (to as &mut dyn std::any::Any).downcast_mut().ok_or_else(missing)
     }

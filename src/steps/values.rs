@@ -1,8 +1,8 @@
-//! Values of each step: arguments behind the states that are other numbers, or other pages of an array, in each.
+//! Values of each step: arguments after the states that are different numbers, or different pages of an array, in each.
 //!
 //! # Rationale
-//! Pages of an array of the host's go to the engine in chunks of some steps: the whole array may have no room there, and
-//! one copy for each step would have many small steps wait. A chunk is no more than a [piece](Engine::piece) or one page.
+//! Pages of a host array are copied to the engine in chunks of some steps: the whole array may not fit there, and with
+//! a copy for each step many small steps would wait. A chunk is at most a [piece](Engine::piece), or one page.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,9 +17,9 @@ use crate::watch::Watch;
 /// Values of each step.
 #[derive(Debug)]
 pub enum Values<'a> {
-    /// So many numbers a step, arguments of one element each; those of a step stand behind those of the one before.
+    /// A number of numbers a step, each an argument of one element; step by step.
     Numbers(Numbers, usize),
-    /// A page a step of each of these arrays.
+    /// One page of each of these arrays a step.
     Pages(Vec<Pages<'a>>),
 }
 
@@ -27,7 +27,7 @@ pub enum Values<'a> {
 pub struct Pages<'a> {
     source: Origin<'a>,
     single: bool,
-    /// Elements of a page.
+    /// Number of elements in a page.
     len: usize,
 }
 
@@ -51,19 +51,19 @@ impl<'a> Pages<'a> {
         Pages { single: array.is_single(), source: Origin::Engine(array), len }
     }
 
-    /// Pages of `len` elements of an array of the host's. It becomes an array in single, or in double.
+    /// Pages of `len` elements of a host array, which is converted to single, or to double.
     pub fn of_host(upload: Box<Upload<'a>>, single: bool, len: usize) -> Pages<'a> {
         Pages { source: Origin::Host(upload), single, len }
     }
 }
 
 impl Values<'_> {
-    /// Returns true where a step has none.
+    /// Returns true if a step has none.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self, Values::Pages(pages) if pages.is_empty())
     }
 
-    /// The arguments of a step: their classes and lengths.
+    /// Classes and lengths of the arguments of a step.
     pub(super) fn arguments(&self) -> Vec<(bool, usize)> {
         match self {
             Values::Numbers(all, count) => vec![(all.is_single(), 1); *count],
@@ -72,32 +72,32 @@ impl Values<'_> {
     }
 }
 
-/// The values of a run's steps, one step after the other.
+/// Values of a run's steps, one step after the other.
 pub(super) struct Supply<'r, 'a> {
     values: &'r Values<'a>,
-    /// The run's steps among those of all runs.
+    /// Range of the run's steps among those of all runs.
     steps: Range<usize>,
     chunks: Vec<Chunk>,
 }
 
 impl<'r, 'a> Supply<'r, 'a> {
-    /// Those of so many `steps`, with as many `before` them.
+    /// Values for `steps` steps, after `before` earlier ones.
     pub(super) fn new(values: &'r Values<'a>, before: usize, steps: usize) -> Supply<'r, 'a> {
         let count = if let Values::Pages(pages) = values { pages.len() } else { 0 };
         Supply { values, steps: before..before + steps, chunks: (0..count).map(|_| Chunk::default()).collect() }
     }
 
-    /// The numbers of all steps, where each step has numbers.
+    /// Numbers of all steps, if the values are numbers.
     pub(super) fn numbers(&self) -> Option<&'r Numbers> {
         if let Values::Numbers(all, _) = self.values { Some(all) } else { None }
     }
 
-    /// Returns true where each step has pages: then none is taken with others at once.
+    /// Returns true if the values are pages: then each step is taken singly.
     pub(super) fn has_pages(&self) -> bool {
         self.numbers().is_none() && !self.values.is_empty()
     }
 
-    /// The values of the step with this number in the run, an array each.
+    /// Values of the step with this index in the run, an array each.
     pub(super) fn of_step(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -134,13 +134,13 @@ impl<'r, 'a> Supply<'r, 'a> {
 struct Chunk {
     numbers: Option<Numbers>,
     steps: Range<usize>,
-    /// Chunks that came before, and the most pages that have room.
+    /// Number of earlier chunks, and maximum number of pages that fit.
     before: usize,
     most: Option<usize>,
 }
 
 impl Chunk {
-    /// A chunk with the page of the first of the steps that are left, and its first step.
+    /// Returns a chunk with the page of the first remaining step, and the chunk's first step.
     fn with(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -155,7 +155,7 @@ impl Chunk {
         Ok((self.numbers.as_ref().ok_or_else(missing)?, self.steps.start))
     }
 
-    /// Copies the next pages, as many as have room.
+    /// Copies the next pages, as many as fit.
     fn load(
         &mut self,
         engine: &(dyn Engine + 'static),
@@ -163,10 +163,10 @@ impl Chunk {
         left: Range<usize>,
         watch: &Watch,
     ) -> Result<(), Error> {
-        // The buffers of these serve those that come.
+        // Its buffers are reused for the next pages.
         (self.numbers, self.steps) = (None, 0..0);
         let most = self.most.unwrap_or_else(|| (engine.piece() / len.max(1)).max(1));
-        // In two steps a run makes all of its arrays: what they leave is for more than one page.
+        // A run allocates all of its arrays in two steps: only then is it known how many pages fit.
         let mut count = if self.before < 2 { 1 } else { most.min(left.len()) };
         loop {
             let steps = left.start..left.start + count;
@@ -185,7 +185,7 @@ impl Chunk {
     }
 }
 
-/// A part of an array: the array itself where that is all of it.
+/// Returns a part of an array, or the array itself if that is all of it.
 fn part(
     engine: &(dyn Engine + 'static),
     all: &Numbers,
@@ -217,15 +217,15 @@ mod tests {
     use crate::cpu::Cpu;
     use crate::stencil::{Array, Source};
 
-    /// Uploads of part after part by the CPU engine, which has room for so many elements at once: the parts, and the values
-    /// of each step.
+    /// Uploads part after part by the CPU engine, with room for `room` elements at once: returns the parts, and the
+    /// values of each step.
     fn supplied(room: usize, len: usize, [before, steps]: [usize; 2]) -> (Vec<Range<usize>>, Vec<Vec<f64>>) {
         let engine: &(dyn Engine + 'static) = &Cpu::default();
         let all: Vec<f64> = (0..len * (before + steps)).map(|at| at as f64).collect();
         let parts = Arc::new(Mutex::new(Vec::new()));
-        let asked = Arc::clone(&parts);
+        let loaded = Arc::clone(&parts);
         let upload: Box<Upload> = Box::new(move |engine, part, watch| {
-            asked.lock().unwrap().push(part.clone());
+            loaded.lock().unwrap().push(part.clone());
             if part.len() > room {
                 return Err(Error::OutOfMemory("Out of memory: a test's".into()));
             }
@@ -242,8 +242,8 @@ mod tests {
             let mut values = vec![0.0; len];
             let Numbers::Double(array) = &page else { panic!("{page:?}") };
             engine.copy(Source::Array(&**array), Target::Host(&mut values), &watch).unwrap();
-            // As a step leaves it.
-            buffers.give(page);
+            // A step releases it like this.
+            buffers.release(page);
             values
         });
         let pages = pages.collect();
@@ -263,7 +263,7 @@ mod tests {
         let (parts, pages) = supplied(usize::MAX, 10, [3, 9]);
         assert_eq!(parts, [30..40, 40..50, 50..120]);
         assert_eq!(pages, pages_of(10, 3..12));
-        // No more than three pages have room.
+        // At most three pages fit.
         let (parts, pages) = supplied(35, 10, [0, 9]);
         assert_eq!(parts, [0..10, 10..20, 20..90, 20..60, 20..40, 40..60, 60..80, 80..90]);
         assert_eq!(pages, pages_of(10, 0..9));
@@ -271,7 +271,7 @@ mod tests {
         let piece = Cpu::default().piece();
         assert_eq!(supplied(usize::MAX, piece / 2, [0, 6]).0.iter().map(Range::len).max(), Some(piece));
         assert_eq!(supplied(usize::MAX, piece + 1, [0, 4]).0.iter().map(Range::len).max(), Some(piece + 1));
-        // Pages of no elements are at once.
+        // Pages without elements are copied at once.
         assert_eq!(supplied(usize::MAX, 0, [0, 5]), (vec![0..0, 0..0, 0..0], vec![vec![]; 5]));
     }
 }

@@ -1,14 +1,14 @@
-//! Operations on each element by itself: loops over pieces of slices.
+//! Elementwise operations: loops over pieces of slices.
 
 use super::functions;
 use crate::cpu::simd::{Instructions, Loops};
 use crate::memory::pool::Pooled;
 use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary, saturated};
 
-/// Elements that go through a buffer at once: three of them stay in the first-level cache.
+/// Number of elements buffered at once: three such blocks stay in the first-level cache.
 const BLOCK: usize = 1024;
 
-/// Rows that are at least so long are computed one by one, without a copy of what expands.
+/// Minimum length of rows that are computed one by one, without a copy of an expanded operand.
 const LONG_ROW: usize = 256;
 
 pub(in super::super) struct ConvertPiece<'a, T: Real> {
@@ -53,7 +53,7 @@ impl<T: Real> Loops for UnaryPiece<'_, T> {
 }
 
 impl<T: Real> UnaryPiece<'_, T> {
-    /// Factor by factor, over blocks that stay in the cache meanwhile.
+    /// Multiplies factor by factor, over blocks that stay in the cache meanwhile.
     #[inline(always)]
     fn power(self, exponent: i32) {
         for (output, input) in self.output.chunks_mut(BLOCK).zip(self.input.chunks(BLOCK)) {
@@ -82,14 +82,14 @@ pub(super) struct Side<'a, T> {
     /// A scalar is an array of one element that expands everywhere.
     elements: &'a [T],
     steps: [usize; RANK],
-    /// Whether it goes along everywhere.
+    /// True if it does not expand in any dimension.
     is_whole: bool,
 }
 
-/// What an operand's elements are copied to where they are not a slice as they are.
+/// Copy of an operand's elements, for those that are not contiguous.
 struct Buffer<T> {
     elements: [T; BLOCK],
-    /// The element that fills the buffer, by its place, and how often.
+    /// Index of the single element that fills the buffer, and its number of copies.
     held: Option<(usize, usize)>,
 }
 
@@ -108,12 +108,12 @@ impl<'a, T: Real> Side<'a, T> {
         }
     }
 
-    /// Whether a slice of it may go on into the next row.
+    /// True if a slice of it may continue in the next row.
     fn knows_no_rows(&self) -> bool {
         self.is_whole || self.elements.len() == 1
     }
 
-    /// The elements beside `len` results, the first of them number `at`, at `place`.
+    /// Returns the elements for `len` results, the first of them number `at`, at `place`.
     #[inline(always)]
     fn beside<'b>(
         &'b self,
@@ -144,7 +144,7 @@ impl<'a, T: Real> Side<'a, T> {
         &buffer.elements[..len]
     }
 
-    /// Copies the elements from `place` on, which is that of the element `base`.
+    /// Copies the elements from `place` on; `base` is the index of that element.
     #[inline(always)]
     fn gather(&self, size: &[usize; RANK], mut place: [usize; RANK], mut base: usize, mut to: &mut [T]) {
         loop {
@@ -171,7 +171,7 @@ impl<'a, T: Real> Side<'a, T> {
     }
 }
 
-/// What is added to each element.
+/// Term added to each element.
 #[derive(Clone, Copy)]
 pub(super) enum SourcePiece<'a, T> {
     Scalar(T),
@@ -226,7 +226,7 @@ pub(super) struct BinaryPiece<'a, T> {
     pub(super) instructions: Instructions,
     pub(super) sides: [Side<'a, T>; 2],
     pub(super) size: [usize; RANK],
-    /// The number of the first result.
+    /// Index of the first result.
     pub(super) at: usize,
     pub(super) output: &'a mut [T],
 }

@@ -1,4 +1,4 @@
-//! The smallest or largest along lines, and where it is.
+//! Smallest or largest elements along lines, with their places.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::memory::pool::Pooled;
 use crate::stencil::{Array, Error, Extreme, LANES, Real};
 use crate::watch::Watch;
 
-/// Neighbouring lines that are searched side by side, where a line's elements are apart.
+/// Number of neighbouring lines that are searched side by side, if a line's elements are not contiguous.
 const WIDTH: usize = 128;
 
-/// The places in `inner x length x outer` elements along the middle, and the numbers there, to `to`.
+/// Finds the places in `inner x length x outer` elements along the middle; copies the elements there to `to`.
 pub(super) fn run<T: Lanes>(
     instructions: Instructions,
     which: Extreme,
@@ -32,7 +32,7 @@ pub(super) fn run<T: Lanes>(
         to.fill(T::from_f64(f64::NAN));
         return Ok(places);
     }
-    // Of each line the places in some rows at a time, which are then compared.
+    // First the places in some rows of each line, which are then compared.
     let strips = inner.div_ceil(WIDTH);
     let rows = (STEP / inner.min(WIDTH)).min(length);
     let parts = length.div_ceil(rows);
@@ -71,12 +71,12 @@ struct Search<'a, T> {
     input: &'a [T],
     inner: usize,
     length: usize,
-    /// The rows of a part.
+    /// Number of rows in a part.
     rows: usize,
     parts: usize,
 }
 
-/// Some units of a search: a part of a line each, or of neighbouring ones.
+/// Units of a search: each a part of one line, or of neighbouring ones.
 struct Units<'a, T> {
     search: Search<'a, T>,
     units: Range<usize>,
@@ -99,7 +99,7 @@ impl<T: Real> Loops for Units<'_, T> {
             let to = unsafe { self.target.places(first..first + strip.len()) };
             let first = (line * length + rows.start) * inner + strip.start;
             if inner == 1 {
-                // Each lane has every 32nd element.
+                // Each lane takes every 32nd element.
                 let input = &input[first..first + rows.len()];
                 let lanes = input.len().min(LANES);
                 settled!(which, Extreme { Smallest, Largest }, OP => {
@@ -126,7 +126,7 @@ impl<T: Real> Loops for Units<'_, T> {
     }
 }
 
-/// Compares a row with the best of each column so far; the first row is the best there is.
+/// Compares a row with the best of each column so far; the first row initialises it.
 #[inline(always)]
 fn take_row<T: Real>(which: Extreme, number: usize, row: &[T], best: &mut [T; WIDTH], places: &mut [u64; WIDTH]) {
     if number == 0 {

@@ -1,4 +1,4 @@
-//! The places of elements that are no zeros.
+//! Places of nonzero elements.
 
 use super::threads;
 use crate::cpu::simd::{self, Instructions, Lanes, Loops};
@@ -9,7 +9,7 @@ use crate::memory::pool::Pooled;
 use crate::stencil::{Array, Error, Real};
 use crate::watch::Watch;
 
-/// Counts a piece's elements that are no zeros.
+/// Counts the nonzero elements of a piece.
 struct Count<'a, T> {
     piece: &'a [T],
     count: &'a mut usize,
@@ -22,12 +22,12 @@ impl<T: Real> Loops for Count<'_, T> {
     }
 }
 
-/// The places, ascending, counted from 0.
+/// Returns the places in ascending order, counted from 0.
 pub(super) fn run<T: Lanes>(instructions: Instructions, input: &[T], watch: &Watch) -> Result<Array<u64>, Error> {
     watch.check()?;
     let (pieces, threads) = (input.len().div_ceil(STEP), threads(input.len()));
     let piece = |number: usize| &input[number * STEP..((number + 1) * STEP).min(input.len())];
-    // Where the places of each piece begin; the last one is how many there are.
+    // Start of each piece's places; the last entry is their total number.
     let mut begins: Vec<usize> = memory::zeros(pieces + 1, "the pieces of a search")?;
     let counts = SharedOutput::new(&mut begins);
     tasks::run(pieces, threads, 1, watch, |number, _: &mut (), progress| {

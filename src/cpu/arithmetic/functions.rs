@@ -1,14 +1,14 @@
-//! The elementary functions, in blocks of doubles that stay in the cache. Arrays of singles go through such a block, too:
-//! so each function is compiled once for an instruction set.
+//! Elementary functions, in blocks of doubles that stay in the cache. Arrays of singles are converted to such blocks,
+//! too: so each function is compiled once for an instruction set.
 
 use crate::cpu::simd::{self, Instructions, Loops};
 use crate::stencil::functions::{Distribution, Draw, MODERATE, Reach, Scalar};
 use crate::stencil::{Binary, Real, Unary};
 
-/// Elements of a block.
+/// Number of elements in a block.
 const BLOCK: usize = 1024;
 
-/// A function of each number of a block, in its place.
+/// Applies a function to each number of a block, in place.
 struct UnaryBlock<'a> {
     op: Unary,
     numbers: &'a mut [f64],
@@ -17,7 +17,7 @@ struct UnaryBlock<'a> {
 impl Loops for UnaryBlock<'_> {
     #[inline(always)]
     fn run(self) {
-        // The steps that reduce huge angles take most of the time, and can hardly be done in vectors.
+        // The reduction of huge angles takes most of the time, and can hardly be vectorised.
         let is_huge = |angle: f64| angle.abs() > MODERATE && angle.abs() < f64::INFINITY;
         if matches!(self.op, Unary::Sin | Unary::Cos | Unary::Tan)
             && !self.numbers.iter().fold(false, |huge, &angle| huge | is_huge(angle))
@@ -42,7 +42,7 @@ impl Loops for UnaryBlock<'_> {
     }
 }
 
-/// A function of the numbers of two blocks, in the place of the first.
+/// Applies a function to the numbers of two blocks, in place of the first.
 struct BinaryBlocks<'a> {
     op: Binary,
     first: &'a mut [f64],
@@ -60,7 +60,7 @@ impl Loops for BinaryBlocks<'_> {
     }
 }
 
-/// Random numbers of elements from this index on.
+/// Random numbers for elements from this index on.
 struct RandomBlock<'a, T> {
     draw: Draw,
     first: usize,
@@ -77,7 +77,7 @@ impl<T: Real> Loops for RandomBlock<'_, T> {
     }
 }
 
-/// A block of doubles, the first of them these numbers.
+/// Block of doubles, which begins with these numbers.
 struct Block([f64; BLOCK]);
 
 impl Block {
@@ -89,12 +89,12 @@ impl Block {
     }
 }
 
-/// Random numbers of elements from this index on.
+/// Random numbers for elements from this index on.
 pub(in super::super) fn random<T: Real>(instructions: Instructions, draw: Draw, first: usize, output: &mut [T]) {
     simd::run(instructions, RandomBlock { draw, first, output });
 }
 
-/// A function of every element.
+/// Applies a function to every element.
 pub(super) fn unary<T: Real>(instructions: Instructions, op: Unary, input: &[T], output: &mut [T]) {
     let mut block = Block([0.0; BLOCK]);
     for (output, input) in output.chunks_mut(BLOCK).zip(input.chunks(BLOCK)) {
@@ -104,7 +104,7 @@ pub(super) fn unary<T: Real>(instructions: Instructions, op: Unary, input: &[T],
     }
 }
 
-/// A function of every two elements.
+/// Applies a function to every pair of elements.
 pub(super) fn binary<T: Real>(instructions: Instructions, op: Binary, inputs: [&[T]; 2], output: &mut [T]) {
     let mut blocks = [0, 1].map(|_| Block([0.0; BLOCK]));
     let [first, second] = &mut blocks;

@@ -7,10 +7,10 @@ use crate::memory;
 use crate::stencil::{Error, Real};
 use crate::watch::Watch;
 
-/// Time per element, relative to one element of other operations.
+/// Time per element, relative to that of other operations.
 const WORK: usize = 4;
 
-/// The medians of `inner x length x outer` elements along the middle.
+/// Writes the medians of `inner x length x outer` elements along the middle.
 pub(super) fn run<T: Real>(
     input: &[T],
     [inner, length, outer]: [usize; 3],
@@ -36,16 +36,16 @@ pub(super) fn run<T: Real>(
     })
 }
 
-/// The median of some elements of this class, whose order is lost.
+/// Returns the median of elements of this class, and reorders them.
 fn median<T: Real>(elements: &mut [f64]) -> T {
     let [lower, upper] = in_the_middle(elements).map(T::from_f64);
     let middle = if elements.len().is_multiple_of(2) { lower.plus(upper).over(T::from_f64(2.0)) } else { upper };
-    // No -0.
+    // Avoids -0.
     middle.plus(T::default())
 }
 
-/// The two elements in the middle of an even number of them; of an odd number, the second is the one. A NaN makes both NaN.
-/// Singles come as doubles, so the selection is compiled once.
+/// Returns the two middle elements of an even number of them; of an odd number, the second is the middle. A NaN makes
+/// both NaN. Singles are passed as doubles, so the selection is compiled once.
 fn in_the_middle(elements: &mut [f64]) -> [f64; 2] {
     if let Some(&nan) = elements.iter().find(|x| x.is_nan()) {
         return [nan; 2];
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_in_the_middle_is_found() {
+    fn middle_elements_are_found() {
         for (elements, middle) in [
             (&[5.0][..], 5.0),
             (&[5.0, 1.0], 3.0),

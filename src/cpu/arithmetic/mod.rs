@@ -1,10 +1,10 @@
 //! Arithmetic on arrays.
 //!
-//! All of it is bound by memory, but for the elementary functions. So the operation is chosen outside the loops, and only a loop over slices is
-//! left inside; the compiler makes vectors of it, for each instruction set ([`simd::run`]). Whatever is not
-//! a slice is made one first: operands that expand, and short lines side by side, go through a buffer in the cache.
+//! All but the elementary functions are bound by memory. So the operation is chosen outside the loops, and each inner
+//! loop runs over slices; the compiler vectorises it, for each instruction set ([`simd::run`]). Other operands,
+//! expanded ones and short lines side by side, are first copied to a buffer in the cache.
 
-/// `$body` once for each variant, which is a constant in it: what depends on it is settled by the compiler.
+/// Expands `$body` once for each variant, a constant in it, so that the compiler specialises the code.
 macro_rules! settled {
     ($value:expr, $type:ident { $($variant:ident),* }, $constant:ident => $body:expr) => {
         match $value {
@@ -46,10 +46,10 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 
-/// What an element takes, in multiply-adds: 32,768 of them are worth a thread.
+/// Cost of an element in multiply-adds: 32,768 elements are worth a thread.
 const WORK: usize = 8;
 
-/// Writes all elements of `to`, a piece a task: `work` gets the piece and where it lies.
+/// Writes all elements of `to`, a piece a task: `work` gets the piece and its range.
 fn in_pieces<T: Real>(to: &mut [T], watch: &Watch, work: impl Fn(Range<usize>, &mut [T]) + Sync) -> Result<(), Error> {
     watch.check()?;
     let len = to.len();
@@ -62,11 +62,11 @@ fn in_pieces<T: Real>(to: &mut [T], watch: &Watch, work: impl Fn(Range<usize>, &
     })
 }
 
-/// Places, whoever holds a list of them.
+/// Places, borrowed from either of their forms.
 #[derive(Clone, Copy)]
 enum Listed<'a> {
     Section(&'a Section),
-    /// `distinct` says that no place comes twice.
+    /// `distinct` is true if no place is repeated.
     List {
         list: &'a [u64],
         distinct: bool,
@@ -94,7 +94,7 @@ pub(super) fn elementwise<T: Real>(instructions: Instructions, op: Unary, input:
     }
 }
 
-/// The threads that are worth waking for these elements.
+/// Number of threads that are worth waking for these elements.
 fn threads(elements: usize) -> usize {
     tasks::threads(elements.saturating_mul(WORK))
 }
@@ -258,7 +258,7 @@ impl<T: Lanes> Arithmetic<T> for Cpu {
         assert_eq!(input.len(), places.len());
         assert!(places.are_within(output.len()), "places outside an array of {} elements", output.len());
         watch.check()?;
-        // Where a place may come twice, one thread writes in order.
+        // If a place may be repeated, one thread writes in order.
         let places = Listed::new(places)?;
         let threads = match places {
             Listed::Section(section) if is_injective(section) => threads(input.len()),

@@ -10,12 +10,11 @@ use crate::memory;
 use crate::stencil::{CHUNK, Error, LANES, Real, Reduction};
 use crate::watch::Watch;
 
-/// Neighbouring lines that are reduced side by side, where a line's elements are apart: a kibibyte of doubles of each
-/// row, and lanes that stay in the cache.
+/// Number of neighbouring lines that are reduced side by side, if a line's elements are not contiguous: a kibibyte of
+/// doubles of each row, and lanes that stay in the cache.
 const WIDTH: usize = 128;
 
-/// Contiguous lines that are shorter are reduced side by side, `SHORT_LINES` at once: by themselves they would leave
-/// most lanes unused.
+/// Shorter contiguous lines are reduced side by side, `SHORT_LINES` at once: alone they would leave most lanes unused.
 const SHORT_LINE: usize = 64;
 const SHORT_LINES: usize = 64;
 
@@ -33,7 +32,7 @@ pub(super) fn run<T: Lanes>(
     watch.check()?;
     let mut lines = Reduced { inner, length, outer };
     let mut results: Option<Vec<T>> = None;
-    // Each pass leaves one element of a chunk; the first one takes them, later ones join them.
+    // Each pass reduces a chunk to one element; the first one takes elements, later ones join results.
     loop {
         let (inputs, takes) = match &results {
             None => (inputs, true),
@@ -50,7 +49,7 @@ pub(super) fn run<T: Lanes>(
     }
 }
 
-/// The lines that are reduced: `inner x length x outer` elements, each line along the middle.
+/// Dimensions of a reduction: `inner x length x outer` elements, each line along the middle.
 #[derive(Clone, Copy)]
 struct Reduced {
     inner: usize,
@@ -59,30 +58,30 @@ struct Reduced {
 }
 
 impl Reduced {
-    /// The chunks of a line; one also of a line without elements.
+    /// Number of chunks in a line; one for a line without elements, too.
     fn chunks(self) -> usize {
         self.length.div_ceil(CHUNK).max(1)
     }
 }
 
-/// A pass over all chunks, each of which leaves one result.
+/// A pass over all chunks, with one result for each.
 #[derive(Clone, Copy)]
 struct Pass<'a, T> {
     op: Reduction,
-    /// Whether elements are taken, or results of chunks joined.
+    /// True if elements are taken, false if results of chunks are joined.
     takes: bool,
     lines: Reduced,
     inputs: [&'a [T]; 2],
 }
 
 impl<T: Lanes> Pass<'_, T> {
-    /// To `output`, of `inner x chunks x outer` elements. Nothing is counted: no array is written.
+    /// Writes `output`, of `inner x chunks x outer` elements. Counts no updates: no array is written.
     fn run(self, instructions: Instructions, output: &mut [T], watch: &Watch) -> Result<(), Error> {
         if output.is_empty() {
             return Ok(());
         }
         let lines = self.lines;
-        // Lines side by side: neighbours where a line's elements are apart, else, where they are short, some of them.
+        // Lines side by side: neighbours if a line's elements are not contiguous, otherwise short lines, transposed.
         let turned = lines.inner == 1 && lines.length < SHORT_LINE && lines.outer > 1;
         let (strips, width) = match turned {
             true => (lines.outer.div_ceil(SHORT_LINES), SHORT_LINES),
@@ -101,12 +100,12 @@ impl<T: Lanes> Pass<'_, T> {
     }
 }
 
-/// Some units of a pass: a chunk of some lines each.
+/// Units of a pass: each a chunk of some lines.
 struct Units<'a, T> {
     pass: Pass<'a, T>,
-    /// Whether a unit is some short lines, which are turned first, so that they lie side by side.
+    /// True if a unit is a number of short lines, which are transposed first.
     turned: bool,
-    /// How many units there are side by side.
+    /// Number of units side by side.
     strips: usize,
     units: Range<usize>,
     target: &'a SharedOutput<'a, T>,
@@ -114,7 +113,7 @@ struct Units<'a, T> {
     scratch: &'a mut [T],
 }
 
-/// Lanes, and lines of both inputs that are turned.
+/// Room for the lanes, and for transposed lines of both inputs.
 const SCRATCH: usize = LANES * WIDTH + 2 * SHORT_LINE * SHORT_LINES;
 
 impl<T: Real> Loops for Units<'_, T> {
@@ -175,13 +174,14 @@ fn turn<T: Real>(lines: &[T], length: usize, to: &mut [T]) {
     }
 }
 
-/// Takes, or joins, a chunk of `width` lines side by side into `width` lanes of each number. The rows are `apart`.
+/// Takes, or joins, a chunk of `width` lines side by side into `width` lanes of each index. Rows are `apart` elements
+/// apart.
 #[inline(always)]
 fn take_rows<T: Real>(op: Reduction, takes: bool, inputs: [&[T]; 2], width: usize, apart: usize, lanes: &mut [T]) {
     if let (1, Ok(lanes)) = (apart, <&mut [T; LANES]>::try_from(&mut *lanes)) {
         return take_line(op, takes, inputs, lanes);
     }
-    // Where no rows are left out between, those of all lanes are neighbours, as the lanes are.
+    // If rows are contiguous, those of all lanes are neighbours, as the lanes are.
     let (run, step) = if width == apart { (LANES * width, LANES * width) } else { (width, apart) };
     let [a, b] = inputs;
     for (number, start) in (0..a.len()).step_by(step).enumerate() {
@@ -196,7 +196,7 @@ fn take_rows<T: Real>(op: Reduction, takes: bool, inputs: [&[T]; 2], width: usiz
     }
 }
 
-/// Takes, or joins, a chunk of neighbours. The lanes stay in registers.
+/// Takes, or joins, a chunk of contiguous elements. The lanes stay in registers.
 #[inline(always)]
 fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut [T; LANES]) {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
@@ -230,7 +230,7 @@ fn take_line<T: Real>(op: Reduction, takes: bool, [a, b]: [&[T]; 2], lanes: &mut
     }
 }
 
-/// Each lane takes an element.
+/// Takes one element into each lane.
 #[inline(always)]
 fn take<T: Real>(op: Reduction, lanes: &mut [T], a: &[T], b: &[T]) {
     settled!(
@@ -242,7 +242,7 @@ fn take<T: Real>(op: Reduction, lanes: &mut [T], a: &[T], b: &[T]) {
     );
 }
 
-/// Each lane is joined by another number.
+/// Joins another number to each lane.
 #[inline(always)]
 fn join<T: Real>(op: Reduction, lanes: &mut [T], others: &[T]) {
     settled!(

@@ -1,6 +1,7 @@
 //! Running sums and products along lines, in the documented order: groups, then chunks.
 //!
-//! Lines of several chunks are read twice: for what each chunk leaves, and, once that has been scanned, for the results.
+//! Lines of several chunks are read twice: for the total of each chunk, and, once those have been scanned, for the
+//! results.
 
 use std::ops::Range;
 
@@ -12,15 +13,15 @@ use crate::memory;
 use crate::stencil::{CHUNK, Error, LANES, Real, Scan};
 use crate::watch::Watch;
 
-/// Neighbouring lines that are scanned side by side, where a line's elements are apart.
+/// Number of neighbouring lines that are scanned side by side, if a line's elements are not contiguous.
 const WIDTH: usize = 128;
 
-/// Groups of a line that are scanned at once: each addition waits for the one before it in its group alone.
+/// Number of groups of a line scanned at once: each addition depends only on the one before it in its own group.
 const ABREAST: usize = 8;
 
-const WHAT: &str = "what is left of chunks";
+const PURPOSE: &str = "what is left of chunks";
 
-/// Scans `inner x length x outer` elements along the middle. `counted` says whether the elements count as updates.
+/// Scans `inner x length x outer` elements along the middle. `counted` is true if the elements count as updates.
 pub(super) fn run<T: Lanes>(
     instructions: Instructions,
     op: Scan,
@@ -40,9 +41,9 @@ pub(super) fn run<T: Lanes>(
     if chunks == 1 {
         return pass.run(instructions, output, counted, watch);
     }
-    let mut lasts = memory::zeros(inner * chunks * outer, WHAT)?;
+    let mut lasts = memory::zeros(inner * chunks * outer, PURPOSE)?;
     Pass { only_lasts: true, ..pass }.run(instructions, &mut lasts, false, watch)?;
-    let mut ahead = memory::zeros(lasts.len(), WHAT)?;
+    let mut ahead = memory::zeros(lasts.len(), PURPOSE)?;
     run(instructions, op, &lasts, [inner, chunks, outer], &mut ahead, false, watch)?;
     Pass { ahead: Some(&ahead), ..pass }.run(instructions, output, counted, watch)
 }
@@ -54,12 +55,12 @@ struct Pass<'a, T> {
     input: &'a [T],
     inner: usize,
     length: usize,
-    /// Of a line.
+    /// Number of chunks in a line.
     chunks: usize,
     outer: usize,
-    /// What the chunks up to each one are together: `inner x chunks x outer` elements.
+    /// Scan of the chunks' totals: `inner x chunks x outer` elements.
     ahead: Option<&'a [T]>,
-    /// Whether the last result of each chunk is all that is written: as many elements.
+    /// True if only the last result of each chunk is written: one element a chunk.
     only_lasts: bool,
 }
 
@@ -80,17 +81,17 @@ impl<T: Lanes> Pass<'_, T> {
     }
 }
 
-/// The results of a chunk, or three rows.
+/// Room for the results of a chunk, or for three rows.
 const SCRATCH: usize = if CHUNK > 3 * WIDTH { CHUNK } else { 3 * WIDTH };
 
-/// Some units of a pass: a chunk of a line each, or of neighbouring ones.
+/// Units of a pass: each a chunk of one line, or of neighbouring ones.
 struct Units<'a, T> {
     pass: Pass<'a, T>,
     units: Range<usize>,
     target: &'a SharedOutput<'a, T>,
     /// Scratch memory of [`SCRATCH`] elements.
     scratch: &'a mut [T],
-    /// The elements that were scanned.
+    /// Number of elements scanned.
     done: &'a mut usize,
 }
 
@@ -148,11 +149,11 @@ impl<T: Real> Loops for Units<'_, T> {
 /// Chunks of neighbouring lines, row by row.
 struct Strip<'a, T> {
     width: usize,
-    /// Each line's group up to here.
+    /// Scan within the current group of each line.
     own: &'a mut [T],
-    /// The groups ahead in the chunk.
+    /// Total of the preceding groups of the chunk.
     groups: &'a mut [T],
-    /// Both together.
+    /// Both combined.
     results: &'a mut [T],
 }
 
@@ -181,13 +182,13 @@ impl<'a, T: Real> Strip<'a, T> {
     }
 }
 
-/// Each element with another that follows it.
+/// Combines each element with the one that follows it.
 #[inline(always)]
 fn join<T: Real>(op: Scan, elements: &mut [T], others: &[T]) {
     elements.iter_mut().zip(others).for_each(|(element, &other)| *element = op.join(*element, other));
 }
 
-/// A chunk of neighbours.
+/// Scans a chunk of contiguous elements.
 #[inline(always)]
 fn scan_chunk<T: Real>(op: Scan, input: &[T], ahead: Option<T>, output: &mut [T]) {
     const SPAN: usize = ABREAST * LANES;

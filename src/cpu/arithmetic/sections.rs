@@ -1,4 +1,4 @@
-//! Sections of arrays: places in a regular pattern, a run along the first dimension at a time.
+//! Sections of arrays: places in a regular pattern, one run along the first dimension at a time.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ impl Strided {
     }
 }
 
-/// Calls `work` for the places with these numbers, a run at a time: with the number of its first one.
+/// Calls `work` for the places with these indices, a run at a time, with the index of its first one.
 pub(super) fn each_run(section: &Section, numbers: Range<usize>, mut work: impl FnMut(usize, Strided)) {
     let (size, steps) = (&section.size, &section.steps);
     let mut rest = numbers.start;
@@ -44,7 +44,7 @@ pub(super) fn each_run(section: &Section, numbers: Range<usize>, mut work: impl 
     }
 }
 
-/// Whether no place comes twice, as far as the steps show: each is longer than all smaller ones together reach.
+/// True if no place is repeated, judged by the steps: each is longer than the reach of all smaller ones together.
 pub(super) fn is_injective(section: &Section) -> bool {
     let mut along: [(usize, usize); RANK] = std::array::from_fn(|d| (section.steps[d].unsigned_abs(), section.size[d]));
     along.sort_unstable();

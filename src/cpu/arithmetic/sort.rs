@@ -1,7 +1,7 @@
-//! Lines in order: an element is a number whose upper half is its key and whose lower half is its place, so that no two
-//! are equal, and any way of sorting keeps equal elements as they were.
+//! Sorts of lines: an element becomes a number whose upper half is its key and whose lower half is its place, so that
+//! no two are equal, and any sort is stable.
 //!
-//! Short lines are sorted one by one, by all threads at once; of a long one, pieces are, and then merged.
+//! Short lines are sorted one by one, by all threads at once; long ones in pieces, which are then merged.
 
 use super::threads;
 use crate::cpu::tasks::{self, STEP};
@@ -10,10 +10,10 @@ use crate::memory;
 use crate::stencil::{Error, Order, Real};
 use crate::watch::Watch;
 
-/// What it takes to sort an element, beside what other operations take.
+/// Time to sort an element, relative to that of other operations.
 const WORK: usize = 8;
 
-const WHAT: &str = "the keys of a line";
+const PURPOSE: &str = "the keys of a line";
 
 /// Lines of `inner x length x outer` elements along the middle.
 #[derive(Clone, Copy)]
@@ -23,13 +23,13 @@ struct Lines {
 }
 
 impl Lines {
-    /// Where an element of a line lies.
+    /// Index of an element of a line.
     fn at(self, line: usize, place: usize) -> usize {
         (line / self.inner * self.length + place) * self.inner + line % self.inner
     }
 }
 
-/// An element at a place.
+/// Combines the key of an element with its place.
 fn keyed<T: Real>(order: Order, x: T, place: usize) -> u128 {
     u128::from(order.key(x)) << 64 | place as u128
 }
@@ -38,7 +38,8 @@ fn place_of(keyed: u128) -> usize {
     keyed as u64 as usize
 }
 
-/// Sorts `inner x length x outer` elements along the middle; with the places in their lines that they come from.
+/// Sorts `inner x length x outer` elements along the middle, optionally with the places in their lines that they come
+/// from.
 pub(super) fn run<T: Real>(
     order: Order,
     input: &[T],
@@ -55,7 +56,7 @@ pub(super) fn run<T: Real>(
     let (lines, count) = (Lines { inner, length }, inner * outer);
     let to = SharedOutput::new(output);
     let places_to = places.map(SharedOutput::new);
-    // Writes what is at some places of a line from then on.
+    // Writes sorted elements of a line from a place on.
     let write = |line: usize, first: usize, sorted: &[u128]| {
         for (number, &keyed) in sorted.iter().enumerate() {
             let (place, at) = (place_of(keyed), lines.at(line, first + number));
@@ -71,7 +72,7 @@ pub(super) fn run<T: Real>(
         let at_once = STEP / length;
         let threads = threads(input.len().saturating_mul(WORK));
         return tasks::run(count.div_ceil(at_once), threads, 1, watch, |number, scratch: &mut Vec<u128>, progress| {
-            memory::enlarge(scratch, length, WHAT)?;
+            memory::enlarge(scratch, length, PURPOSE)?;
             let of_task = number * at_once..((number + 1) * at_once).min(count);
             for line in of_task.clone() {
                 let elements = &mut scratch[..length];
@@ -84,7 +85,7 @@ pub(super) fn run<T: Real>(
             Ok(progress.step(of_task.len() * length)?)
         });
     }
-    let (mut elements, mut others) = (memory::zeros(length, WHAT)?, memory::zeros(length, WHAT)?);
+    let (mut elements, mut others) = (memory::zeros(length, PURPOSE)?, memory::zeros(length, PURPOSE)?);
     for line in 0..count {
         sort_long(&mut elements, &mut others, watch, |place| keyed(order, input[lines.at(line, place)], place))?;
         each_piece(length, watch, |piece, progress| {
@@ -95,7 +96,7 @@ pub(super) fn run<T: Real>(
     Ok(())
 }
 
-/// Calls `work` for pieces of a line, by all threads.
+/// Calls `work` for pieces of a line, on all threads.
 fn each_piece(
     length: usize,
     watch: &Watch,
@@ -106,7 +107,7 @@ fn each_piece(
     })
 }
 
-/// Sorts what `of` says of each place, to `elements`; `others` has as much room.
+/// Sorts the values of `of` for all places to `elements`; `others` is scratch of the same length.
 fn sort_long(
     elements: &mut Vec<u128>,
     others: &mut Vec<u128>,
@@ -141,9 +142,9 @@ fn sort_long(
     Ok(())
 }
 
-/// Some of the elements of two sorted slices in order, from number `first` on.
+/// Writes a part of the merge of two sorted slices, from index `first` on.
 fn merge([a, b]: [&[u128]; 2], first: usize, to: &mut [u128]) {
-    // How many of `a` are among those ahead.
+    // Bisects for the number of elements of `a` before `first`.
     let (mut least, mut most) = (first.saturating_sub(b.len()), first.min(a.len()));
     while least < most {
         let of_a = least.midpoint(most);

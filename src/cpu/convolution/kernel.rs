@@ -1,17 +1,17 @@
-//! Outputs of some neighbouring columns at once.
+//! Computes several neighbouring columns of outputs at once.
 //!
-//! A sample that is in a register serves all columns whose filter lies over it, so a block reads far fewer samples than
-//! it takes products. Every output is one chain all the same, in the order of the filter's entries: the columns of
-//! samples are gone through from the first to the last, and each output takes the ones under its filter in that order.
+//! A sample in a register serves all columns whose filter covers it, so a block reads far fewer samples than it
+//! computes products. Every output is one chain all the same, in the order of the filter's entries: columns of samples
+//! are visited from first to last, and each output takes the ones under its filter in that order.
 
 use crate::cpu::simd::{self, Instructions, Lanes, Vector, VectorWork};
 use crate::stencil::Filter;
 
-/// The columns of a block at most.
+/// Maximum number of columns in a block.
 pub(in super::super) const COLUMNS: usize = 6;
 
-/// How many columns are computed together, where `left` are to be computed yet: no more than a filter is wide, so that
-/// there is a column of samples under all of them. One without vectors: there the C library's fma takes most of the time.
+/// Chooses the number of columns to compute together, with `left` still to do: no more than the filter's width, so that
+/// some column of samples is common to all. One without vectors: there the C library's fma takes most of the time.
 pub(in super::super) fn columns_at_once<T: Lanes>(
     instructions: Instructions,
     filter: &Filter<T>,
@@ -34,31 +34,31 @@ pub(in super::super) fn columns_at_once<T: Lanes>(
     }
 }
 
-/// So many registers hold four vectors of [`COLUMNS`], their samples and an entry.
+/// Minimum number of registers that hold four vectors of [`COLUMNS`], their samples and an entry.
 const MANY_REGISTERS: usize = 32;
 
 /// Neighbouring columns of outputs.
 pub(super) struct Block<'a, T> {
     filter: &'a Filter<T>,
-    /// What holds the samples.
+    /// Samples.
     buffer: &'a [T],
-    /// Where in it columns begin: for each page under the filter, those under the first output's to those under the
-    /// last one's.
+    /// Start of each column in the buffer: for each page under the filter, from those under the first output to those
+    /// under the last one.
     columns: &'a [usize],
     outputs: [*mut T; COLUMNS],
-    /// How many of these there are.
+    /// Number of outputs.
     count: usize,
-    /// The outputs of a column.
+    /// Number of rows of a column of outputs.
     len: usize,
 }
 
-/// Computes `outputs`, neighbouring columns of one length. `columns` are the places in `buffer` where columns of
-/// samples begin: for each page under the filter, those under the first output's to those under the last one's. Each is
-/// as much longer than an output as the filter is high, less one. The filter's entries are taken in their order, column by
-/// column; `by_rows`, row by row of each page.
+/// Computes `outputs`, neighbouring columns of one length. `columns` are the starts in `buffer` of the columns of
+/// samples: for each page under the filter, from those under the first output to those under the last one. Each is
+/// `height - 1` rows longer than an output, for a filter of that height. The filter's entries are taken in their order,
+/// column by column; `by_rows`, row by row of each page.
 ///
 /// # Panics
-/// If lengths or counts are others.
+/// If lengths or counts do not match.
 pub(in super::super) fn compute<T: Lanes>(
     instructions: Instructions,
     filter: &Filter<T>,
@@ -78,7 +78,7 @@ pub(in super::super) fn compute<T: Lanes>(
         *start = output.as_mut_ptr();
     }
     let block = Block { filter, buffer, columns, outputs: starts, count, len };
-    // Functions of their own, so that none takes registers of another.
+    // Separate functions, so that register allocation is independent.
     if let (false, [3, 3, 1], 2) | (false, [3, 3, 1 | 3], 4 | COLUMNS) = (by_rows, filter.size(), count) {
         return simd::compute(instructions, ByThree(block));
     }
@@ -96,7 +96,8 @@ impl<T: Lanes> VectorWork<T> for ByThree<'_, T> {
         // SAFETY: `compute`, which alone makes these, has compared the lengths.
         unsafe {
             match (block.filter.size()[2], block.count) {
-                // Conditions on constants, here and in `under`: kernels that a set of instructions never uses are not compiled.
+                // Conditions on constants, here and in `under`: kernels that an instruction set never uses are not
+                // compiled.
                 _ if const { V::LANES == 1 } => under::<T, V, false>(set, block),
                 (1, COLUMNS) => along::<T, V, _, 2>(set, &Three::<T, COLUMNS, 1>(block), len),
                 (1, 2) => along::<T, V, _, 4>(set, &Three::<T, 2, 1>(block), len),
@@ -112,7 +113,7 @@ impl<T: Lanes> VectorWork<T> for ByThree<'_, T> {
     }
 }
 
-/// A block whose filter is gone through column by column.
+/// A block whose filter is traversed column by column.
 struct ByColumns<'a, T>(Block<'a, T>);
 
 impl<T: Lanes> VectorWork<T> for ByColumns<'_, T> {
@@ -123,7 +124,7 @@ impl<T: Lanes> VectorWork<T> for ByColumns<'_, T> {
     }
 }
 
-/// A block whose filter is gone through row by row.
+/// A block whose filter is traversed row by row.
 struct ByRows<'a, T>(Block<'a, T>);
 
 impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
@@ -134,10 +135,11 @@ impl<T: Lanes> VectorWork<T> for ByRows<'_, T> {
     }
 }
 
-/// A block of no more columns than its filter has, as [`compute`] has seen. Chains, samples and an entry fill the registers.
+/// Computes a block of no more columns than its filter has, as checked by [`compute`]. Chains, samples and an entry
+/// fill the registers.
 ///
 /// # Safety
-/// The block's lengths must be what [`compute`] demands.
+/// The block's lengths must be those that [`compute`] demands.
 #[inline(always)]
 unsafe fn under<T: Lanes, V: Vector<Element = T>, const BY_ROWS: bool>(set: V::Set, block: &Block<T>) {
     // SAFETY: the caller's promise.
@@ -157,7 +159,7 @@ unsafe fn under<T: Lanes, V: Vector<Element = T>, const BY_ROWS: bool>(set: V::S
     }
 }
 
-/// `C` columns under a filter of at least `C` columns, which is gone through column by column or, `BY_ROWS`, row by row.
+/// `C` columns under a filter of at least `C` columns, traversed column by column or, `BY_ROWS`, row by row.
 struct Under<'a, 'b, T, const C: usize, const BY_ROWS: bool>(&'a Block<'b, T>);
 
 impl<T: Lanes, const C: usize, const BY_ROWS: bool> Rows<T> for Under<'_, '_, T, C, BY_ROWS> {
@@ -171,12 +173,12 @@ impl<T: Lanes, const C: usize, const BY_ROWS: bool> Rows<T> for Under<'_, '_, T,
         let &Block { filter, buffer, columns, outputs, .. } = self.0;
         let [height, width, depth] = filter.size();
         let mut acc = [[V::splat(set, T::default()); U]; C];
-        // By columns all rows are gone through at each column.
+        // By columns, all rows are visited at each column.
         let (times, together) = if BY_ROWS { (height, 1) } else { (1, height) };
         for page in 0..depth {
             let of_page = page * (width + C - 1);
             for row in 0..times {
-                // The column `x` of samples under the columns of outputs from `FIRST` to those before `BEHIND`.
+                // Column `x` of samples, under the columns of outputs from `FIRST` to before `BEHIND`.
                 macro_rules! column {
                     ($x:expr, $first:literal, $behind:expr) => {
                         // SAFETY: there are `width + C - 1` columns for each page, each `height - 1` rows longer than
@@ -195,7 +197,7 @@ impl<T: Lanes, const C: usize, const BY_ROWS: bool> Rows<T> for Under<'_, '_, T,
                         }
                     };
                 }
-                // One after the other, and not in a loop: the compiler is to know which columns each is for.
+                // Unrolled instead of a loop: the compiler must know the columns of each call.
                 macro_rules! first {
                     ($($x:literal)+) => { $(if $x + 1 < C { column!($x, 0, $x + 1); })+ };
                 }
@@ -219,8 +221,8 @@ impl<T: Lanes, const C: usize, const BY_ROWS: bool> Rows<T> for Under<'_, '_, T,
     }
 }
 
-/// What `rows` rows of a column of samples add to the columns of outputs from `first` to those before `behind`:
-/// `entries` are those of the first one, and of each next one those that are `height` places before.
+/// Adds the products of `rows` rows of a column of samples to the columns of outputs from `first` to before `behind`:
+/// `entries` are those of the first one, and those of each next one are `height` places before.
 ///
 /// # Safety
 /// `U` vectors and `rows - 1` samples more must be readable, and all these entries.
@@ -253,9 +255,9 @@ unsafe fn column<T, V: Vector<Element = T>, const U: usize, const C: usize>(
     }
 }
 
-/// A block, some rows at a time.
+/// A block, computed some rows at a time.
 trait Rows<T> {
-    /// Values that are made once for all rows.
+    /// Values computed once for all rows.
     type Hoisted<V: Vector<Element = T>>;
 
     fn hoist<V: Vector<Element = T>>(&self, set: V::Set) -> Self::Hoisted<V>;
@@ -267,11 +269,11 @@ trait Rows<T> {
     unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, hoisted: &Self::Hoisted<V>, at: usize);
 }
 
-/// All rows of a block, `U` vectors at a time. The last ones overlap those before, where that makes fewer steps: few
-/// chains at once take longer than a few more, and what is written twice is the same both times.
+/// Computes all rows of a block, `U` vectors at a time. The last ones overlap those before, if that takes fewer steps:
+/// few chains at once take longer than a few more, and rows computed twice get the same values.
 ///
 /// # Safety
-/// There must be `len` of them.
+/// Columns must have `len` rows.
 #[inline(always)]
 unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(set: V::Set, rows: &R, len: usize) {
     let hoisted = rows.hoist::<V>(set);
@@ -283,7 +285,7 @@ unsafe fn along<T: Lanes, V: Vector<Element = T>, R: Rows<T>, const U: usize>(se
     }
     match (len - at).div_ceil(V::LANES) {
         0 => return,
-        // Nothing to overlap, and no vectors that single elements are left of.
+        // No overlap is needed, since a vector is a single element.
         _ if V::LANES == 1 => {
             while at < len {
                 // SAFETY: as above.
@@ -333,7 +335,7 @@ impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
     unsafe fn rows<V: Vector<Element = T>, const U: usize>(&self, set: V::Set, hoisted: &[[V; 9]; D], at: usize) {
         let mut acc = [[V::splat(set, T::default()); U]; C];
         for (page, entries) in hoisted.iter().enumerate() {
-            // One after the other, and not in a loop: the compiler is to know which entries each takes.
+            // Unrolled instead of a loop: the compiler must know the entries of each call.
             macro_rules! columns {
                 ($($x:literal)+) => {
                     $(if $x < C + 2 {
@@ -357,7 +359,7 @@ impl<T: Lanes, const C: usize, const D: usize> Rows<T> for Three<'_, T, C, D> {
     }
 }
 
-/// What the column `X` of samples, of which `column` is the first, adds to `C` columns of outputs under three rows and
+/// Adds the products of column `X` of samples, beginning at `column`, to `C` columns of outputs under three rows and
 /// three columns.
 ///
 /// # Safety

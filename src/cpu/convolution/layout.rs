@@ -1,61 +1,62 @@
-//! Which dimensions of an array are the rows, columns and pages of its tiles: vectors run along rows, so rows are what there
-//! is much of.
+//! Assignment of an array's dimensions to the rows, columns and pages of its tiles: vectors run along rows, so rows
+//! should be long.
 //!
-//! Of few rows and many columns the two change places. The filter's entries keep their order, in which a chain takes them:
-//! row by row of the filter that was turned. Of many small pages, each of which a filter of one page goes over by itself,
-//! pages are the rows, rows the columns, and columns the pages: the order is the same.
+//! Few rows and many columns are exchanged. The filter's entries keep their order in the chain: row by row of the
+//! transposed filter. Of many small pages, each under a filter of one page, pages become the rows, rows the columns,
+//! and columns the pages: the order is the same.
 
 use std::borrow::Cow;
 
 use crate::memory;
 use crate::stencil::{Convolution, Ends, Error, Filter, Real};
 
-/// The bytes of a column that is long enough for vectors along it, in one sweep and in several. (10^6 doubles by 3 x 3 with
-/// AVX-512, turned beside not: of 24, 32 and 60 rows 1.0, 1.3 and 1.6 of the time in one sweep, 0.5, 0.6 and 0.8 in 20.)
+/// Minimum length, in bytes, of columns with vectors along them, in one sweep and in several. (10^6 doubles by 3 x 3
+/// with AVX-512, time exchanged relative to plain: of 24, 32 and 60 rows 1.0, 1.3 and 1.6 in one sweep, 0.5, 0.6 and
+/// 0.8 in 20.)
 const LONG_COLUMN_BYTES: [usize; 2] = [256, 512];
 
-/// An array of fewer columns is not turned.
+/// Minimum number of columns for an exchange.
 const FEWEST_COLUMNS: usize = 32;
 
-/// The most elements of a page whose neighbours in other pages are done together, the most bytes of its columns, and the
-/// fewest pages.
+/// Maximum number of elements of a page to be done together with other pages, maximum number of bytes of its columns,
+/// and minimum number of pages.
 const SMALL_PAGE: usize = 4096;
 const SMALL_COLUMN_BYTES: usize = 128;
 const FEWEST_PAGES: usize = 64;
 
-/// The steps of an array whose rows lie side by side.
+/// Strides of an array with contiguous columns.
 fn steps([rows, columns, _]: [usize; 3]) -> [usize; 3] {
     [1, rows, rows * columns]
 }
 
-/// What is to be computed, with rows, columns and pages as tiles have them.
+/// A convolution, with rows, columns and pages as tiles have them.
 pub(super) struct Layout<'a, T: Real> {
     pub(super) request: Cow<'a, Convolution<T>>,
-    /// The places in memory from one row to the next, from one column to the next, and from one page to the next.
+    /// Strides in memory of rows, of columns, and of pages.
     steps: [usize; 3],
-    /// Whether the filter's entries are taken row by row, and not column by column; and of two constants that meet in a
-    /// corner that of the rows holds.
+    /// True if the filter's entries are taken row by row instead of column by column; and if, of two constants that
+    /// meet in a corner, that of the rows counts.
     pub(super) by_rows: bool,
 }
 
 impl<'a, T: Real> Layout<'a, T> {
-    /// With the array's rows, columns and pages.
+    /// Keeps the array's rows, columns and pages.
     pub(super) fn plain(request: &'a Convolution<T>) -> Layout<'a, T> {
         Layout { request: Cow::Borrowed(request), steps: steps(request.size()), by_rows: false }
     }
 
-    /// The steps of the array of a pass, which are those of memory at either end; between two passes rows lie side by side.
+    /// Strides of the array of a pass: those of memory at either end; contiguous ones between two passes.
     pub(super) fn steps(&self, is_end: bool) -> [usize; 3] {
         if is_end { self.steps } else { steps(self.request.size()) }
     }
 
-    /// What takes the least time.
+    /// Chooses the fastest layout.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn choose(request: &'a Convolution<T>) -> Result<Layout<'a, T>, Error> {
         let ([rows, columns, pages], [height, width, depth]) = (request.size(), request.filter().size());
-        // To a filter of one column, those of all pages are alike.
+        // A filter of one column treats the columns of all pages alike.
         let [columns, pages] = if width * depth == 1 { [columns * pages, 1] } else { [columns, pages] };
         let (sides, of_page) = (request.boundary(), rows * columns);
         if rows * size_of::<T>() >= LONG_COLUMN_BYTES[usize::from(request.sweeps() > 1)] {
@@ -89,14 +90,14 @@ impl<'a, T: Real> Layout<'a, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tiling::SWEEPS;
     use super::*;
     use crate::cpu::Cpu;
+    use crate::cpu::convolution::tiling::SWEEPS;
     use crate::selection;
     use crate::stencil::{Boundary, Compute, Reference, Sides};
     use crate::watch::Watch;
 
-    /// Every pair of boundaries, constants that meet in corners among them, in one sweep and in several.
+    /// Every pair of boundaries, including constants that meet in corners, in one sweep and in several.
     #[test]
     fn few_rows_have_the_bits_of_the_reference() {
         selection::begin();
@@ -133,7 +134,7 @@ mod tests {
                 for (n, sides) in
                     kinds.iter().flat_map(|&rows| kinds.map(|columns| [rows, columns, kinds[0]])).enumerate()
                 {
-                    // Each pair over some of the arrays and filters.
+                    // Each pair with a selection of the arrays and filters.
                     if (n + size[1] + filter[0] + filter[1]) % 4 != 0
                         || !selection::takes(&format!("{size:?} {filter:?} {n}"), &[&size, &filter, &n])
                     {

@@ -1,4 +1,4 @@
-//! The levels of a tile: what each sweep leaves of it, in rings of columns.
+//! Levels of a tile: its intermediate results after each sweep, in rings of columns.
 
 use std::ops::Range;
 
@@ -7,47 +7,47 @@ use super::tiling::SWEEPS;
 use crate::cpu::simd::Lanes;
 use crate::stencil::{Convolution, Real, Sides};
 
-/// What a sweep leaves of a tile.
+/// Intermediate result of a tile after a sweep.
 #[derive(Debug, Clone)]
 pub(super) struct Level {
-    /// The rows, columns and pages that are computed, counted as those of the array.
+    /// Rows, columns and pages that are computed, in indices of the array.
     pub(super) reach: [Range<isize>; 3],
-    /// All before this column of this page are done.
+    /// First column not yet computed, on this page.
     pub(super) column: isize,
     pub(super) page: isize,
-    /// Where its ring begins in the buffer, how many columns that has, and which one comes next.
+    /// Start of its ring in the buffer, number of columns in it, and slot of the next one.
     pub(super) start: usize,
     pub(super) ring: usize,
     pub(super) next: usize,
 }
 
-/// Columns of constants at the beginning of a buffer: the ghost values beyond the ends of the second dimension and of
-/// the third.
+/// Number of columns of constants at the beginning of a buffer: the ghost values beyond the ends of the second
+/// dimension and of the third.
 pub(super) const CONSTANTS: usize = 4;
 
-/// The levels of a tile, and where their columns are in the buffer. Before them, the columns of constants.
+/// Levels of a tile, and the places of their columns in the buffer, after those of constants.
 pub(super) struct Levels {
     pub(super) levels: [Level; SWEEPS + 1],
-    /// Sweeps, the number of the last level.
+    /// Number of sweeps, and so the index of the last level.
     pub(super) last: usize,
-    /// The rows of a column in the buffer.
+    /// Rows of a column in the buffer.
     pub(super) rows: Range<isize>,
-    /// From one column to the next.
+    /// Distance from one column to the next.
     pub(super) stride: usize,
-    /// Elements of the buffer.
+    /// Number of elements in the buffer.
     pub(super) elements: usize,
-    /// Along which dimensions the array is circular, and cut.
+    /// For each dimension, true if the array is circular, and cut.
     pub(super) endless: [bool; 3],
 }
 
-/// Whether the array is taken for one without an end along a dimension.
+/// True if the array is treated as unbounded along a dimension.
 pub(super) fn is_endless<T: Real>(request: &Convolution<T>, d: usize) -> bool {
     request.boundary()[d].is_circular() && request.filter().radius()[d] < request.size()[d]
 }
 
 impl Levels {
-    /// A level reaches as far to either side. Where a filter's size is even, that is one place further ahead than it
-    /// needs, where a mirrored ghost value may be found.
+    /// Gives each level the same halo on both sides. If a filter's size is even, the leading side is one wider than
+    /// needed, to hold a mirrored ghost value.
     pub(super) fn new<T: Lanes>(
         request: &Convolution<T>,
         sweeps: usize,
@@ -65,7 +65,7 @@ impl Levels {
         };
         let first = reach(0, 1);
         let rows = first.start - radius[0] as isize..first.end + radius[0] as isize;
-        // Whole cache lines, and never such that columns push one another out of the cache.
+        // A whole number of cache lines, with no stride at which columns evict each other from the cache.
         let line = 64 / size_of::<T>();
         let mut stride = rows.len().next_multiple_of(line);
         if stride % (16 * line) == 0 {
@@ -85,8 +85,8 @@ impl Levels {
         Levels { levels, last: sweeps, rows, stride, elements, endless }
     }
 
-    /// The sample whose value a place along the second dimension or the third has; or the number of the column of
-    /// constants that holds its ghost value.
+    /// Sample at a place along the second dimension or the third; or the index of the column of constants that holds
+    /// its ghost value.
     #[inline]
     pub(super) fn at<T: Lanes>(&self, d: usize, at: isize, sides: &Sides<T>, size: [usize; 3]) -> Result<isize, usize> {
         if self.endless[d] {
@@ -96,13 +96,13 @@ impl Levels {
         sample.map(|at| at as isize).map_err(|_| 2 * (d - 1) + usize::from(at >= 0))
     }
 
-    /// Where in the buffer a column of a level is: one of those that were done last, or come next.
+    /// Place of a level's column in the buffer: one computed recently, or the next one.
     #[inline]
     pub(super) fn place(&self, level: usize, column: isize, page: isize) -> usize {
         self.levels[level].start + self.slot(level, column, page) * self.stride
     }
 
-    /// The number in its ring of a column of a level. The level's next column has the next number; 0 follows the last.
+    /// Slot of a level's column in its ring. The next column has the next slot; 0 follows the last.
     #[inline]
     pub(super) fn slot(&self, level: usize, column: isize, page: isize) -> usize {
         let level = &self.levels[level];

@@ -2,17 +2,17 @@
 //!
 //! # Tiles
 //! The array is cut into tiles: boxes of rows, columns and pages. A tile does several sweeps while its samples are in
-//! the cache, with a halo for all of them; what neighbouring tiles both need in between, both compute. A level is what
-//! a sweep leaves of a tile: level 0 are samples of the array, the last level is the output. A level reaches beyond
-//! the tile as far as the sweeps after it need, and not beyond the array: every level has its ghost values there. Only a
-//! circular array is taken for one without an end, and only where a filter reaches less far than it goes: else each
-//! sample is there once, however often the filter comes round to it.
+//! the cache, with a halo for all of them; intermediate values that neighbouring tiles both need are computed by both.
+//! A level is the intermediate result of a tile after a sweep: level 0 are samples of the array, the last level is the
+//! output. A level extends beyond the tile as far as the sweeps after it need, and not beyond the array: every level
+//! has its ghost values there. Only a circular array is treated as unbounded, and only if the filter's radius is less
+//! than its size: otherwise each sample is stored once, however often the filter wraps around to it.
 //!
 //! # Rings
-//! No level is ever there as a whole. Its columns are computed one block after the other, page after page, and kept in
-//! a ring until those of the next level that need them are done. A level is asked for columns by the one after it, and
-//! asks the one before: each goes ahead just as far as it must. So what is computed is used soon after, and several
-//! levels of long columns fit the second-level cache.
+//! No level is ever stored as a whole. Its columns are computed block by block, page after page, and kept in a ring
+//! until the next level has used them. Each level requests columns of the one before: it advances just as far as it
+//! must. So results are used soon after they are computed, and several levels of long columns fit the second-level
+//! cache.
 
 pub(super) mod kernel;
 mod layout;
@@ -32,7 +32,7 @@ use crate::memory;
 use crate::stencil::{Convolution, Error, Results, Samples};
 use crate::watch::Watch;
 
-/// All sweeps of a convolution.
+/// Does all sweeps of a convolution.
 pub(super) fn sweeps<T: Lanes>(
     request: &Convolution<T>,
     instructions: Instructions,
@@ -48,7 +48,7 @@ pub(super) fn sweeps<T: Lanes>(
     sweeps_in(Tiling::choose(&layout.request), &layout, instructions, input, output, watch)
 }
 
-/// All sweeps, at least one, over an array that is not empty.
+/// Does all sweeps, at least one, over an array that is not empty.
 fn sweeps_in<T: Lanes>(
     tiling: Tiling,
     layout: &Layout<T>,
@@ -67,7 +67,7 @@ fn sweeps_in<T: Lanes>(
     })
 }
 
-/// One sweep over samples of any class.
+/// Does one sweep over samples of any class.
 pub(super) fn sweep<T: Lanes>(
     request: &Convolution<T>,
     instructions: Instructions,
@@ -80,10 +80,10 @@ pub(super) fn sweep<T: Lanes>(
     sweeps_at_once((Tiling::choose(&layout.request), 1), &layout, instructions, ends, watch)
 }
 
-/// Where samples or results are, and from one row to the next, from one column to the next, and from one page to the next.
+/// Samples or results, with the strides of rows, of columns, and of pages.
 type Placed<A> = (A, [usize; 3]);
 
-/// Some sweeps, no more than a tile does at once.
+/// Does some sweeps, no more than a tile does at once.
 fn sweeps_at_once<T: Lanes>(
     (tiling, sweeps): (Tiling, usize),
     layout: &Layout<T>,
@@ -99,7 +99,7 @@ fn sweeps_at_once<T: Lanes>(
         let whole = tile[0].len() == request.size()[0];
         let levels = Levels::new(request, sweeps, tile, whole);
         let [_, width, depth] = request.filter().size();
-        // Behind the rings there is room for results on their way to another class, or to places that are apart.
+        // After the rings there is room for results to be converted to another class, or scattered.
         let elements = levels.elements + COLUMNS * levels.stride + LINE_BYTES / size_of::<T>();
         if buffer.samples.len() < elements {
             memory::enlarge(&mut buffer.samples, elements, "the samples under the filter")?;
@@ -107,22 +107,22 @@ fn sweeps_at_once<T: Lanes>(
         }
         memory::enlarge(&mut buffer.columns, (COLUMNS + width - 1) * depth, "the columns under the filter")?;
         let Buffer { samples, columns, filled } = buffer;
-        // Vectors that lie in two lines of the cache take twice as long.
+        // Vectors that straddle two cache lines take twice as long.
         let ahead = samples.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES / size_of::<T>());
         let buffer = &mut samples[ahead..];
         TileRun { layout, instructions, from, to, levels, buffer, columns, filled, progress }.all()
     })
 }
 
-/// The bytes of a line of the cache.
+/// Number of bytes in a cache line.
 const LINE_BYTES: usize = 64;
 
-/// What a thread keeps between two tiles.
+/// Buffers that a thread keeps between two tiles.
 struct Buffer<T> {
     samples: Vec<T>,
-    /// Where the columns of samples of a block begin.
+    /// Starts of the columns of samples of a block.
     columns: Vec<usize>,
-    /// The stride of the columns of constants that the samples have; 0 where they have none.
+    /// Stride of the columns of constants that `samples` has; 0 if it has none.
     filled: usize,
 }
 
@@ -134,13 +134,13 @@ impl<T> Default for Buffer<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::tiling::{RINGS, SWEEPS};
+    use super::tiling::{RING_BYTES, SWEEPS};
     use super::*;
     use crate::cpu::simd::Level as Instruction;
     use crate::selection;
     use crate::stencil::{Boundary, Compute, Ends, Filter, Real, Reference, Sample, Sides, Source, Target};
 
-    /// A number of each sort at changing places: now ordinary ones, now such that spread, or fade away.
+    /// Samples of each sort at changing places: ordinary ones, and such that spread, or underflow.
     fn samples<T: Real>(count: usize, seed: usize) -> Vec<T> {
         const AWKWARD: [f64; 6] = [-0.0, f64::INFINITY, f64::NAN, 1e-310, f64::NEG_INFINITY, f64::MIN_POSITIVE];
         let sample = |i: usize| match (i + 31 * seed) % 61 {
@@ -150,8 +150,8 @@ mod tests {
         (0..count).map(sample).collect()
     }
 
-    /// However the array is cut, and however many sweeps a tile does, the result is that of the whole, and every update
-    /// is counted once.
+    /// Checks that the result is that of the whole for any tiling and any number of sweeps a tile, and that every
+    /// update is counted once.
     fn expect_the_same<T: Lanes>(
         size: [usize; 3],
         of_filter: [usize; 3],
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// One boundary on all sides, and sides of their own.
+    /// One boundary on all sides, and a different one on each side.
     fn boundaries<T: Real>() -> Vec<Sides<T>> {
         let [one, two] = [1.5, -2.5].map(|value| Boundary::Constant(T::from_f64(value)));
         let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
@@ -200,7 +200,7 @@ mod tests {
         same.map(Sides::from).into_iter().chain(own.map(Sides::from)).collect()
     }
 
-    /// Tiles of these sizes that fit the array.
+    /// Tilings of these sizes that fit the array.
     fn tilings(size: [usize; 3], along: [&[usize]; 3], sweeps: &[usize]) -> Vec<Tiling> {
         let mut tilings = Vec::new();
         for &rows in along[0] {
@@ -270,7 +270,7 @@ mod tests {
         }
     }
 
-    /// As many sweeps as a tile does at most, one more, and more than two passes of them.
+    /// The maximum number of sweeps of a tile, one more, and more than two passes of them.
     #[test]
     fn tilings_of_many_sweeps_agree() {
         selection::begin();
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Vectors of singles are twice as long.
+    /// Vectors of singles have twice as many lanes.
     #[test]
     fn tilings_in_single_agree() {
         selection::begin();
@@ -312,8 +312,8 @@ mod tests {
         }
     }
 
-    /// Samples of one class and results of another, as they lie in memory and with dimensions in other places, are those of
-    /// the reference in double.
+    /// Samples of one class with results of another, contiguous or with exchanged dimensions, agree with the reference
+    /// in double.
     #[test]
     fn sweeps_over_other_classes_agree() {
         for size in [[70, 30, 1], [700, 5, 2], [3, 200, 1], [1, 90, 1], [6, 5, 80], [12, 7, 1]] {
@@ -345,8 +345,7 @@ mod tests {
         }
     }
 
-    /// Whatever the array and the filter, the tiles' rings stay small, and there is one for every thread where the
-    /// array is large.
+    /// Rings of tiles stay small for any array and filter, and a large array has a tile for every thread.
     #[test]
     fn chosen_tilings_fit() {
         for rows in [1, 2, 100, 511, 513, 4096, 1_000_000] {
@@ -380,7 +379,7 @@ mod tests {
                             let tile = tiling.tile(size, parts, parts.iter().product::<usize>() / 2);
                             let bytes = size_of::<f64>() * Levels::new(&request, tiling.sweeps, tile, whole).elements;
                             // A single sweep may need more than fits.
-                            assert!(tiling.sweeps == 1 || bytes <= RINGS * 3 / 2, "{what}: {bytes} bytes");
+                            assert!(tiling.sweeps == 1 || bytes <= RING_BYTES * 3 / 2, "{what}: {bytes} bytes");
                             let threads = tasks::threads(work_of_sweep(&request));
                             let tiles: usize = parts.iter().product();
                             assert!(tiles >= threads || rows * columns * pages < 1 << 16, "{what}: {threads} threads");

@@ -1,4 +1,4 @@
-//! All sweeps of one tile: each level asks the one before it for the columns that it needs.
+//! All sweeps of one tile: each level requests the columns that it needs of the one before.
 
 use super::Placed;
 use super::kernel::{self, COLUMNS};
@@ -9,7 +9,7 @@ use crate::cpu::tasks::Progress;
 use crate::host::SharedOutput;
 use crate::stencil::{Boundary, Convolution, Error, Results, Samples};
 
-/// A tile that is being computed.
+/// A tile in computation.
 pub(super) struct TileRun<'a, 'b, T: Lanes> {
     pub(super) layout: &'a Layout<'a, T>,
     pub(super) instructions: Instructions,
@@ -17,9 +17,9 @@ pub(super) struct TileRun<'a, 'b, T: Lanes> {
     pub(super) to: Placed<&'a dyn Results<T>>,
     pub(super) levels: Levels,
     pub(super) buffer: &'a mut [T],
-    /// Where the columns of samples of a block begin.
+    /// Starts of the columns of samples of a block.
     pub(super) columns: &'a mut [usize],
-    /// The stride of the columns of constants that the buffer has; 0 where it has none.
+    /// Stride of the columns of constants that the buffer has; 0 if it has none.
     pub(super) filled: &'a mut usize,
     pub(super) progress: &'a mut Progress<'b>,
 }
@@ -31,7 +31,7 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
 
     /// Computes the tile.
     pub(super) fn all(&mut self) -> Result<(), Error> {
-        // Columns of constants stay from tile to tile. Those of an array whose dimensions changed places have the rows'
+        // Columns of constants persist from tile to tile. Those of an array with exchanged dimensions have the rows'
         // constants at their ends.
         let rows = &self.levels.rows;
         let has_ends = self.layout.by_rows && (rows.start < 0 || rows.end > self.request().size()[0] as isize);
@@ -56,7 +56,7 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
             constants.zip([1, 2].into_iter().flat_map(|d| sides[d].both().map(|end| (d, end))))
         {
             column.fill(boundary.constant());
-            // Where two constants meet, that of the later dimension counts: the rows', if they were columns before.
+            // If two constants meet, that of the later dimension counts: the rows', if they were columns before.
             if *by_rows && d == 1 {
                 let ([low, high], rows) = (sides[0].both(), request.size()[0] as isize);
                 for (sample, row) in column.iter_mut().zip(self.levels.rows.clone()) {
@@ -69,7 +69,7 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
         }
     }
 
-    /// Computes a level up to `column` of `page`, which it has.
+    /// Computes a level up to `column` of `page`, which it contains.
     fn advance(&mut self, level: usize, column: isize, page: isize) -> Result<(), Error> {
         loop {
             let Level { column: next, page: of_page, .. } = self.levels.levels[level];
@@ -128,9 +128,9 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
         let Level { ref reach, column, page, start, .. } = levels.levels[level];
         let (rows, stride) = (&reach[0], levels.stride);
         let (before, behind) = self.buffer.split_at_mut(start);
-        // Where the samples of the first row begin in a column.
+        // Offset in a column of the samples of the first row.
         let first = (rows.start - levels.rows.start) as usize - above;
-        // Where the samples of the outputs begin.
+        // Starts of the samples of the outputs.
         let (across_all, mut number) = (count + width - 1, 0);
         let leftmost = column - across as isize;
         let is_inside = levels.endless[1] || (leftmost >= 0 && leftmost as usize + across_all <= size[1]);
@@ -159,7 +159,7 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
             }
             number += across_all;
         }
-        // Where in memory an output of the last level goes.
+        // Place in memory of an output of the last level.
         let at =
             |c: usize| rows.start as usize * steps[0] + (column as usize + c) * steps[1] + page as usize * steps[2];
         let (is_last, mut is_there) = (level == levels.last, true);
@@ -167,7 +167,7 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
         let ring = SharedOutput::new(behind);
         for (c, output) in outputs[..count].iter_mut().enumerate() {
             // SAFETY: no other output has these places: other columns of this tile, or of this ring, have others, and
-            // nobody else has this tile or this ring.
+            // no other task accesses this tile or this ring.
             *output = unsafe {
                 let direct = if is_last && steps[0] == 1 { to.places(at(c)..at(c) + rows.len()) } else { None };
                 is_there = direct.is_some();
@@ -206,9 +206,9 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
         }
     }
 
-    /// Copies columns of the array, which may lie outside where that is endless, to the ring of level 0: one of the `left`
-    /// that are to be copied yet; where they lie side by side in memory, as many as the next level takes at most. Returns how
-    /// many.
+    /// Copies columns of the array, which may lie outside if that is unbounded, to the ring of level 0: one of the
+    /// `left` still to be copied; if they are contiguous in memory, up to as many as the next level takes. Returns
+    /// their number.
     fn fill(&mut self, column: isize, page: isize, left: usize) -> usize {
         let (boundary, [rows, columns, pages]) = (self.request().boundary(), self.request().size());
         let has = self.levels.levels[0].reach[0].clone();
@@ -252,8 +252,8 @@ impl<'a, T: Lanes> TileRun<'a, '_, T> {
         count
     }
 
-    /// Asks for the memory that the first level and the last one will come to when every level has done a block more: a
-    /// part at each level, so that it is on its way while others are computed.
+    /// Prefetches the memory that the first level and the last one will reach when every level has advanced by a block:
+    /// a part at each level, so that the transfers overlap the computation of others.
     fn prefetch(&self, level: usize) {
         let (levels, rows, (from, to)) = (&self.levels, self.request().size()[0], (self.from, self.to));
         let ends = [(0, from.0.memory(), from.0.count(), from.1), (levels.last, to.0.memory(), to.0.count(), to.1)];

@@ -1,4 +1,4 @@
-//! Copies of a tile with its halo and its ghost values, in which several sweeps are done.
+//! Copies of tiles with their halos and ghost values, for several sweeps.
 
 use super::operators::MAX_RADIUS;
 use crate::stencil::{Ends, Real};
@@ -15,17 +15,17 @@ impl<T> Default for Copies<T> {
     }
 }
 
-/// The ghost values in each row beyond an end of a line.
+/// Source of the ghost values in each row beyond an end of a line.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::large_enum_variant, reason = "there are two of them, and only while a call lasts")]
 pub(super) enum Pad<T> {
-    /// These samples, in ascending order of the rows.
+    /// Samples at these rows, in ascending order of the ghost rows.
     Samples([usize; MAX_RADIUS]),
     Constant(T),
 }
 
 impl<T: Real> Pad<T> {
-    /// In `rows` rows from `first` on, beyond a line of `length` samples, one at least.
+    /// Pads `rows` rows from `first` on, beyond a line of at least one sample.
     pub(super) fn new(ends: Ends<T>, first: isize, rows: usize, length: usize) -> Pad<T> {
         let mut samples = [0; MAX_RADIUS];
         for (row, sample) in samples[..rows].iter_mut().enumerate() {
@@ -38,13 +38,13 @@ impl<T: Real> Pad<T> {
     }
 }
 
-/// Where rows are in a copy.
+/// Placement of rows in a copy.
 pub(super) struct CopyRows {
-    /// The first row.
+    /// First row.
     pub(super) first: isize,
-    /// Rows from one block to the next.
+    /// Number of rows from one block to the next.
     pub(super) block: usize,
-    /// Columns.
+    /// Number of columns.
     pub(super) width: usize,
 }
 

@@ -1,12 +1,12 @@
 //! Long filters along lines.
 //!
-//! Each line falls into strips of so many rows. As many strips as two vectors have lanes are copied side by side, with
-//! the samples around them and their ghost values: row `j` of the copy has sample `j` of each strip. So all vectors are
-//! whole and lie where vectors should, however far apart the elements of a line are; and a sample that is in a register
-//! serves several rows of outputs.
+//! Each line is divided into strips of equal length. Strips, one for each lane of two vectors, are copied side by side,
+//! with the samples around them and their ghost values: row `j` of the copy has sample `j` of each strip. So all
+//! vectors are full and aligned, however far apart the elements of a line are; and a sample in a register serves
+//! several rows of outputs.
 //!
-//! The taps are gone through some at a time, so that what they meet stays in the first-level cache. Each sum goes on
-//! from what it was: its chain is the same.
+//! The taps are processed some at a time, so that the samples under them stay in the first-level cache. Each sum is
+//! continued, in the same chain.
 
 use std::ops::Range;
 
@@ -18,25 +18,24 @@ use crate::memory;
 use crate::stencil::{Ends, Error, Lines};
 use crate::watch::Watch;
 
-/// Filters of more taps are long ones.
-pub(super) const FROM: usize = 2 * MAX_RADIUS;
+/// Maximum number of taps of an ordinary filter; longer ones are handled here.
+pub(super) const MAX_SHORT_TAPS: usize = 2 * MAX_RADIUS;
 
-/// Rows of outputs that are computed at once, and vectors of each: their sums, a row of samples and a tap take 15
-/// registers.
+/// Rows of outputs computed at once, and vectors of each: their sums, a row of samples and a tap take 15 registers.
 const ROWS: usize = 6;
 const VECTORS: usize = 2;
 
-/// Lanes of two vectors at the most.
+/// Maximum number of lanes of two vectors.
 const MAX_LANES: usize = 32;
 
-/// Rows of a strip at the most: strips that follow one another are no multiple of a page apart, as they would push one
-/// another out of the cache.
+/// Maximum number of rows of a strip: successive strips are not a multiple of a page apart, at which they would evict
+/// each other from the cache.
 const STRIP: usize = 85 * ROWS;
 
-/// The taps that are gone through at once: the samples under them take half of the first-level cache.
+/// Number of taps processed at once: the samples under them take half of the first-level cache.
 const TAPS: usize = 256;
 
-/// What copies begin at a multiple of.
+/// Alignment of copies.
 const LINE_BYTES: usize = 64;
 
 /// Sweeps of a long filter along the lines of an array.
@@ -45,22 +44,22 @@ pub(super) struct Filtered<'a, T> {
     taps: &'a [T],
     lines: Lines,
     ends: Ends<T>,
-    /// Strips side by side.
+    /// Number of strips side by side.
     lanes: usize,
 }
 
-/// How lines fall into strips. The strips are counted so that neighbours are of neighbouring lines, where there are
+/// Division of lines into strips. Strips are numbered so that neighbours are in neighbouring lines, if there are
 /// several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Strips {
-    /// Rows of each, some of which may be behind the line's end.
+    /// Rows of each, some of which may be beyond the line's end.
     rows: usize,
-    /// How many there are in all.
+    /// Number of all strips.
     count: usize,
 }
 
 impl Strips {
-    /// So long that copies are little beside the work, and such that every thread has as many.
+    /// Chooses strips so long that the copies are cheap relative to the work, in equal numbers for every thread.
     fn choose(lines: Lines, lanes: usize, threads: usize) -> Strips {
         let (all, length) = (lines.count(), lines.length());
         let (mut parts, at_once) = (length.div_ceil(STRIP), lanes * threads);
@@ -72,7 +71,7 @@ impl Strips {
     }
 }
 
-/// What a thread keeps between two tiles: the copy of the samples, and the sums.
+/// Buffers that a thread keeps between two tiles: the copy of the samples, and the sums.
 struct Scratch<T>([Vec<T>; 2]);
 
 impl<T> Default for Scratch<T> {
@@ -81,14 +80,14 @@ impl<T> Default for Scratch<T> {
     }
 }
 
-/// `len` elements that begin with a cache line.
+/// Returns `len` elements that begin at a cache line.
 fn aligned<T: Lanes>(of: &mut Vec<T>, len: usize) -> Result<&mut [T], Error> {
     memory::enlarge(of, len + LINE_BYTES / size_of::<T>(), "the samples under the filter")?;
     let first = of.as_ptr().addr().next_multiple_of(LINE_BYTES) - of.as_ptr().addr();
     Ok(&mut of[first / size_of::<T>()..][..len])
 }
 
-/// A strip: where its line begins in the array, and its first row.
+/// A strip: the start of its line in the array, and its first row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Strip {
     line: usize,
@@ -100,7 +99,7 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         Filtered { instructions, taps, lines, ends, lanes: VECTORS * simd::lanes::<T>(instructions) }
     }
 
-    /// `sweeps` sweeps from `input` to `output`.
+    /// Does `sweeps` sweeps from `input` to `output`.
     pub(super) fn run(&self, sweeps: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
         if sweeps == 0 || input.is_empty() {
             return host::copy(input, output, watch);
@@ -136,7 +135,7 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         })
     }
 
-    /// Some strips, as many as there are lanes, or fewer.
+    /// Computes some strips, at most one for each lane.
     fn tile(
         &self,
         rows: usize,
@@ -152,7 +151,7 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         let (inner, all) = (self.lines.inner(), self.lines.count());
         let mut of_lanes = [Strip::default(); MAX_LANES];
         for (lane, strip) in of_lanes[..lanes].iter_mut().enumerate() {
-            // Lanes that are left over have the last strip again, and nobody reads them.
+            // Spare lanes repeat the last strip, and their results are ignored.
             let number = (strips.start + lane).min(strips.end - 1);
             let line = number % all;
             let line = line % inner + inner * self.lines.length() * (line / inner);
@@ -160,7 +159,7 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         }
         self.gather(&of_lanes[..lanes], input, samples);
         sums.fill(T::default());
-        // About as many each time: a few left over would take as long as their rows.
+        // Parts of about equal size: a few taps left over would take as long as a full part's rows.
         let at_once = self.taps.len().div_ceil(self.taps.len().div_ceil(TAPS));
         for (number, taps) in self.taps.chunks(at_once).enumerate() {
             let first = number * at_once * lanes;
@@ -177,12 +176,12 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         let (inner, length, lanes) = (self.lines.inner(), self.lines.length(), strips.len());
         let before = (self.taps.len() - 1) / 2;
         let rows = to.len() / lanes;
-        // The rows that are inside the array in all strips.
+        // Rows that are inside the array in all strips.
         let start = strips.iter().map(|strip| before.saturating_sub(strip.first)).max().unwrap_or(0).min(rows);
         let end = strips.iter().map(|strip| (length + before - strip.first).min(rows)).min().unwrap_or(0).max(start);
         let inside = &mut to[start * lanes..end * lanes];
         let place = |strip: &Strip| strip.line + inner * (strip.first + start - before);
-        // Beyond so many side by side, neighbours of a line of one element are other lines still.
+        // With a smaller `inner`, consecutive lines of one element are in different blocks.
         if inner >= lanes && are_beside(strips) {
             let from = input[place(&strips[0])..].chunks(inner);
             inside.chunks_exact_mut(lanes).zip(from).for_each(|(to, from)| to.copy_from_slice(&from[..lanes]));
@@ -200,7 +199,7 @@ impl<'a, T: Lanes> Filtered<'a, T> {
         }
     }
 
-    /// Writes the sums of each strip to their places, but those behind the line's end; how many that are.
+    /// Writes the sums of each strip to the array, except those beyond the line's end; returns their number.
     fn scatter(&self, strips: &[Strip], rows: usize, sums: &[T], target: &SharedOutput<T>) -> usize {
         let (inner, length, lanes) = (self.lines.inner(), self.lines.length(), self.lanes);
         let rows_of = |strip: &Strip| rows.min(length - strip.first);
@@ -230,7 +229,7 @@ impl<'a, T: Lanes> Filtered<'a, T> {
     }
 }
 
-/// Rows of as many elements as there are slices: those of each slice that are `step` apart.
+/// Interleaves slices into rows of one element each: those of each slice that are `step` apart.
 struct Gathered<'a, 'b, T> {
     from: &'a [&'b [T]],
     step: usize,
@@ -241,7 +240,7 @@ impl<T: Lanes> Loops for Gathered<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
         match self.from.len() {
-            // So many as vectors have: the compiler is to know it.
+            // Lane counts of vectors, as constants for the compiler.
             4 => self.lanes::<4>(),
             8 => self.lanes::<8>(),
             16 => self.lanes::<16>(),
@@ -268,15 +267,15 @@ impl<T: Lanes> Gathered<'_, '_, T> {
     }
 }
 
-/// Whether the rows of these strips lie side by side in the array.
+/// True if the rows of these strips are contiguous in the array.
 fn are_beside(strips: &[Strip]) -> bool {
     strips.windows(2).all(|pair| pair[1] == Strip { line: pair[0].line + 1, ..pair[0] })
 }
 
-/// Takes every sum on by these taps: sum `i` by `fma(samples[i + k * lanes], taps[k], sum)` for each `k`.
+/// Continues every sum with these taps: sum `i` by `fma(samples[i + k * lanes], taps[k], sum)` for each `k`.
 ///
 /// # Panics
-/// If there are not as many samples as that takes, or sums that are no multiple of [`ROWS`] rows.
+/// If there are too few samples, or sums that are no multiple of [`ROWS`] rows.
 fn compute<T: Lanes>(instructions: Instructions, samples: &[T], taps: &[T], sums: &mut [T]) {
     let lanes = VECTORS * simd::lanes::<T>(instructions);
     assert!(taps.len() >= ROWS && sums.len().is_multiple_of(ROWS * lanes));
@@ -284,7 +283,7 @@ fn compute<T: Lanes>(instructions: Instructions, samples: &[T], taps: &[T], sums
     simd::compute(instructions, Sums { samples, taps, sums });
 }
 
-/// What [`compute`] does, whose lengths it has compared.
+/// Work of [`compute`], which has compared the lengths.
 struct Sums<'a, T> {
     samples: &'a [T],
     taps: &'a [T],
@@ -301,7 +300,7 @@ impl<T: Lanes> VectorWork<T> for Sums<'_, T> {
             let mut acc = [[V::splat(set, T::default()); VECTORS]; ROWS];
             for (row, acc) in acc.iter_mut().enumerate() {
                 for (v, acc) in acc.iter_mut().enumerate() {
-                    // SAFETY: `sums` are so many rows of vectors.
+                    // SAFETY: `sums` has this many rows of vectors.
                     *acc = unsafe { V::load(set, sums.add(row * lanes + v * V::LANES)) };
                 }
             }
@@ -329,7 +328,7 @@ impl<T: Lanes> VectorWork<T> for Sums<'_, T> {
     }
 }
 
-/// What the row `at` of samples adds to these rows of sums.
+/// Adds the products of row `at` of samples to these rows of sums.
 ///
 /// # Safety
 /// There must be such a row, and taps `at - row` for each of the rows.
@@ -360,14 +359,14 @@ unsafe fn under<T: Lanes, V: Vector<Element = T>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{boundaries, filtered, right};
     use super::*;
+    use crate::cpu::lines::tests::{boundaries, filtered, right};
     use crate::cpu::simd::Level;
     use crate::selection;
     use crate::stencil::Real;
 
-    /// However lines fall into strips, the result is that of the whole: lines shorter and longer than the filter, beside
-    /// one another and one after the other, more and fewer of them than lanes.
+    /// The result is that of the whole for any division into strips: lines shorter and longer than the filter, side by
+    /// side and one after the other, more and fewer of them than lanes.
     #[test]
     fn strips_agree() {
         selection::begin();
@@ -388,10 +387,10 @@ mod tests {
                 let place = (at + 1) * input.len() / 7;
                 input[place] = awkward;
             }
-            for taps in [FROM + 1, FROM + 2, TAPS, TAPS + 1, 2 * TAPS + 1] {
+            for taps in [MAX_SHORT_TAPS + 1, MAX_SHORT_TAPS + 2, TAPS, TAPS + 1, 2 * TAPS + 1] {
                 let entries: Vec<f64> = (0..taps).map(|k| (k as f64 + 0.5).cos() / taps as f64).collect();
                 for (number, ends) in boundaries().into_iter().enumerate() {
-                    // Each over some of the lines and taps.
+                    // Each with a selection of the lines and taps.
                     if (number + taps + length) % 3 != 0
                         || !selection::takes(&format!("{lines:?} {taps} {number}"), &[&lines, &taps, &number])
                     {
@@ -416,13 +415,13 @@ mod tests {
         }
     }
 
-    /// Singles have twice as many lanes.
+    /// Vectors of singles have twice as many lanes.
     #[test]
     fn strips_in_single_agree() {
         for (inner, length, outer) in [(1, 900, 1), (5, 70, 9), (40, 90, 1)] {
             let lines = Lines::strided(inner, length, outer);
             let input: Vec<f32> = (0..lines.elements()).map(|i| (i as f32).sin()).collect();
-            for taps in [FROM + 1, TAPS + 30] {
+            for taps in [MAX_SHORT_TAPS + 1, TAPS + 30] {
                 let entries: Vec<f32> = (0..taps).map(|k| (k as f32 + 0.5).cos() / taps as f32).collect();
                 let expected = right(&filtered(lines, Ends::default(), &entries, 2), &input);
                 for instructions in Level::ALL.into_iter().filter_map(Level::detect) {
@@ -435,7 +434,7 @@ mod tests {
         }
     }
 
-    /// Whatever the lines, strips cover them, none is empty, and every thread has some where there is enough.
+    /// Strips cover any lines, none is empty, and every thread has some if there is enough work.
     #[test]
     fn chosen_strips_fit() {
         for inner in [1, 2, 7, 64, 100_000] {

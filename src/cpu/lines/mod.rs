@@ -2,14 +2,14 @@
 //!
 //! # Tiles
 //! An array of lines is seen as `inner x length x outer` elements: rows of `inner` neighbours, one for each place in a
-//! line. A stencil takes row `j` from the rows around it, all elements of a row by the same steps; so vectors run
-//! along rows; where `inner` is 1, they run over neighbouring rows, whose elements are neighbours. The
-//! array is cut into tiles: some columns of some rows.
+//! line. A stencil computes row `j` from the rows around it, all elements of a row by the same steps; so vectors run
+//! along rows; if `inner` is 1, they run over neighbouring rows, whose elements are neighbours. The array is cut into
+//! tiles: some columns of some rows.
 //!
 //! A single sweep computes the inside of a line straight from the array. Its two ends, and lines that are mostly ends,
-//! go through a copy with its ghost values. Many sweeps go through such copies too: a tile is copied with a halo for all
-//! sweeps of a pass, which are done in the cache, on fewer rows each time; what neighbouring tiles both need in between,
-//! both compute. Ghost values at the true end of a line are written anew before every sweep.
+//! go through a copy with its ghost values. Many sweeps go through such copies too: a tile is copied with a halo for
+//! all sweeps of a pass, which are done in the cache, on fewer rows each time; intermediate values that neighbouring
+//! tiles both need are computed by both. Ghost values at the true end of a line are recomputed before every sweep.
 
 mod copies;
 mod long;
@@ -29,7 +29,7 @@ use crate::memory;
 use crate::stencil::{Ends, Error, Lines};
 use crate::watch::Watch;
 
-/// `sweeps` sweeps of a filter along the lines of an array, from `input` to `output`.
+/// Does `sweeps` sweeps of a filter along the lines of an array, from `input` to `output`.
 pub(super) fn correlate<T: Lanes>(
     instructions: Instructions,
     taps: &[T],
@@ -39,7 +39,7 @@ pub(super) fn correlate<T: Lanes>(
     output: &mut [T],
     watch: &Watch,
 ) -> Result<(), Error> {
-    if taps.len() > long::FROM {
+    if taps.len() > long::MAX_SHORT_TAPS {
         long::Filtered::new(instructions, taps, lines, ends).run(sweeps, input, output, watch)
     } else {
         Sweeps::new(instructions, &Correlated(taps), lines, ends).run(sweeps, input, output, watch)
@@ -52,7 +52,7 @@ pub(super) struct Sweeps<'a, T, S> {
     stencil: &'a S,
     lines: Lines,
     ends: Ends<T>,
-    /// Before a line, and behind it.
+    /// Ghost values before a line, and after it.
     pads: [Pad<T>; 2],
 }
 
@@ -67,7 +67,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         Sweeps { instructions, stencil, lines, ends, pads }
     }
 
-    /// `sweeps` sweeps from `input` to `output`.
+    /// Does `sweeps` sweeps from `input` to `output`.
     pub(super) fn run(&self, sweeps: usize, input: &[T], output: &mut [T], watch: &Watch) -> Result<(), Error> {
         if sweeps == 0 || input.is_empty() {
             return host::copy(input, output, watch);
@@ -111,7 +111,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         })
     }
 
-    /// One sweep of a tile.
+    /// Does one sweep of a tile.
     fn once(
         &self,
         tile: &Tile,
@@ -123,7 +123,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         let (inner, length) = (self.lines.inner(), self.lines.length());
         let (before, radius) = (self.stencil.before(), self.stencil.radius());
         let (width, rows) = (tile.columns.len(), &tile.rows);
-        // The rows that have all their samples in the array.
+        // Rows that have all their samples in the array.
         let start = rows.start.max(before).min(rows.end);
         let end = rows.end.min(length - radius.min(length)).max(start);
         for block in tile.blocks.clone() {
@@ -153,12 +153,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         Ok(())
     }
 
-    /// A few outputs near an end of a line of neighbours: what [`Sweeps::sweep`] does, without its cost.
+    /// Computes a few outputs near an end of a contiguous line, more cheaply than [`Sweeps::sweep`].
     fn end(&self, line: &[T], rows: &Range<usize>, output: &mut [T]) {
         let (length, ahead) = (line.len() as isize, self.stencil.before());
         let mut buffer = [T::default(); 3 * MAX_RADIUS];
         let buffer = &mut buffer[..rows.len() + ahead + self.stencil.radius()];
-        // The row that the buffer begins with.
+        // First row in the buffer.
         let first = rows.start as isize - ahead as isize;
         let inside = first.max(0)..(first + buffer.len() as isize).min(length);
         let before = (inside.start - first) as usize;
@@ -178,8 +178,8 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         self.stencil.compute(self.instructions, buffer, 1, output);
     }
 
-    /// Computes `rows` of a tile's columns, in one of its blocks, with `samples` from the first sample of the first row
-    /// on, and `step` from row to row.
+    /// Computes `rows` of a tile's columns, in one of its blocks. `samples` begin with the first sample of the first
+    /// row, and `step` is the distance of rows.
     fn rows(
         &self,
         tile: &Tile,
@@ -205,12 +205,12 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         }
     }
 
-    /// Where the first column of a tile has its row 0, in a block.
+    /// Place of row 0 of a tile's first column, in a block.
     fn first(&self, tile: &Tile, block: usize) -> usize {
         tile.columns.start + self.lines.inner() * self.lines.length() * block
     }
 
-    /// `sweeps` sweeps of a tile in copies.
+    /// Does `sweeps` sweeps of a tile in copies.
     fn sweep(
         &self,
         tile: &Tile,
@@ -221,14 +221,14 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         progress: &mut Progress,
     ) -> Result<(), Error> {
         let (length, width) = (self.lines.length(), tile.columns.len());
-        // The halo is the same on both sides: of an even number of taps, a mirrored ghost value may be one place
+        // The halo is the same on both sides: with an even number of taps, a mirrored ghost value may be one place
         // further ahead than the samples are.
         let (before, radius) = (self.stencil.before(), self.stencil.radius());
         let (rows, blocks) = (&tile.rows, tile.blocks.len());
         let whole = *rows == (0..length);
         // A circular line that is cut has no ends.
         let endless = !whole && self.ends.is_circular();
-        // The rows that are needed when `remaining` sweeps are still to be done.
+        // Rows that are needed with `remaining` sweeps still to be done.
         let needed = |remaining: usize| -> Range<isize> {
             let (start, end) = (rows.start as isize, rows.end as isize);
             if whole {
@@ -242,7 +242,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
             }
         };
         let loaded = needed(sweeps);
-        // Where both ends have one constant, the ghost values before a line serve the line before it, too.
+        // If both ends have one constant, the ghost values before a line serve the line before it, too.
         let shared = matches!(self.pads, [Pad::Constant(before), Pad::Constant(behind)] if before.same(behind));
         let gap = if shared { radius } else { 2 * radius };
         let copy_rows = CopyRows { first: loaded.start - radius as isize, block: loaded.len() + gap, width };
@@ -261,7 +261,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
                 let samples = &last[copy_rows.place(0, to.start - before as isize)..];
                 self.rows(tile, tile.blocks.start, rows.clone(), samples, width, target);
             } else {
-                // What is computed in the gaps between lines is padded over.
+                // Values computed in the gaps between lines are overwritten by ghost values.
                 let places = copy_rows.place(0, to.start)..copy_rows.place(blocks - 1, to.end);
                 let samples = &last[places.start - before * width..places.end + radius * width];
                 self.stencil.compute(self.instructions, samples, width, &mut next[places]);
@@ -307,7 +307,7 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
         }
     }
 
-    /// Writes the ghost values before and behind the lines of a copy, where its rows `rows` reach their ends.
+    /// Writes the ghost values before and after the lines of a copy, if its rows `rows` include their ends.
     fn pad(&self, rows: &Range<isize>, blocks: usize, copy_rows: &CopyRows, copy: &mut [T]) {
         let length = self.lines.length() as isize;
         let (before, behind) = (self.stencil.before() as isize, self.stencil.radius() as isize);
@@ -337,14 +337,14 @@ impl<'a, T: Lanes, S: Stencil<T>> Sweeps<'a, T, S> {
 
 #[cfg(test)]
 mod tests {
-    use super::tiling::FAR;
+    use super::tiling::L2_ELEMENTS;
     use super::*;
     use crate::selection;
     use crate::stencil::{
         Boundary, CoefficientSource, Compute, Convolution, Derivative, Filter, Real, Reference, Sides,
     };
 
-    /// One boundary at both ends, and a boundary for each end.
+    /// One boundary at both ends, and different ones at each.
     pub(super) fn boundaries() -> Vec<Ends<f64>> {
         let [one, two] = [1.5, -0.5].map(Boundary::Constant);
         let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
@@ -354,14 +354,14 @@ mod tests {
         same.map(Ends::from).into_iter().chain(own).collect()
     }
 
-    /// The sweeps of a filter along lines, as those of the second dimension.
+    /// Sweeps of a filter along lines, as a convolution along the second dimension.
     pub(super) fn filtered<T: Real>(lines: Lines, ends: Ends<T>, taps: &[T], sweeps: usize) -> Convolution<T> {
         let filter = Filter::new(taps.to_vec(), [1, taps.len(), 1]).unwrap();
         let sides = Sides::from([Ends::default(), ends, Ends::default()]);
         Convolution::new(lines.extents(), filter).with_boundary(sides).with_sweeps(sweeps)
     }
 
-    /// What the reference gives.
+    /// Result of the reference.
     pub(super) fn right<T: Real>(request: &Convolution<T>, input: &[T]) -> Vec<T>
     where
         Reference: Compute<T>,
@@ -371,7 +371,7 @@ mod tests {
         expected
     }
 
-    /// However the array is cut, and however many sweeps are done in a pass, the result is that of the whole.
+    /// The result is that of the whole for any tiling and any number of sweeps a pass.
     #[test]
     fn tilings_agree() {
         selection::begin();
@@ -424,7 +424,7 @@ mod tests {
         }
     }
 
-    /// Tiles of all shapes that the array has room for.
+    /// Tilings of all shapes that fit the array.
     fn tilings(lines: Lines, sweeps: usize) -> Vec<Tiling> {
         let (inner, length) = (lines.inner(), lines.length());
         let mut tilings = Vec::new();
@@ -451,8 +451,7 @@ mod tests {
         tilings
     }
 
-    /// Whatever the array and the stencil, tiles cover it, copies stay small, and every thread has some where there is
-    /// enough.
+    /// Tiles cover any array, copies stay small, and every thread has some if there is enough work.
     #[test]
     fn chosen_tilings_fit() {
         for inner in [1, 2, 7, 63, 64, 65, 1000, 100_000] {
@@ -481,7 +480,7 @@ mod tests {
                         let rows =
                             if tiling.rows == length { length } else { tiling.rows + 2 * radius * tiling.sweeps };
                         let copy = tiling.blocks * tiling.width * (rows + 2 * radius);
-                        assert!(tiling.direct || copy <= 5 * FAR / 4, "{what}: {copy}");
+                        assert!(tiling.direct || copy <= 5 * L2_ELEMENTS / 4, "{what}: {copy}");
                     }
                 }
             }

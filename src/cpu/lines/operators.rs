@@ -3,28 +3,28 @@
 use crate::cpu::simd::{self, Instructions, Lanes, Operator, Vector};
 use crate::stencil::DERIVATIVE_RADIUS;
 
-/// The widest stencil reaches this far to either side. Longer filters are [`super::long`]'s.
+/// Maximum radius. Longer filters are handled by [`crate::cpu::lines::long`].
 pub(super) const MAX_RADIUS: usize = 32;
 
 /// A stencil along lines.
 pub(in crate::cpu) trait Stencil<T>: Sync {
-    /// Samples behind an output that it needs, [`MAX_RADIUS`] at the most.
+    /// Number of samples needed after an output, at most [`MAX_RADIUS`].
     fn radius(&self) -> usize;
 
-    /// Samples ahead of an output that it needs: no more than [`radius`](Self::radius).
+    /// Number of samples needed before an output: no more than [`radius`](Self::radius).
     fn before(&self) -> usize {
         self.radius()
     }
 
-    /// Multiply-adds an output.
+    /// Number of multiply-adds of an output.
     fn work(&self) -> usize;
 
-    /// The outputs that have all their samples in `samples`, which are `step` apart: `(before + radius) * step` more
-    /// than `output`.
+    /// Computes the outputs that have all their samples in `samples`, which are `step` apart: `samples` has `(before +
+    /// radius) * step` more elements than `output`.
     fn compute(&self, instructions: Instructions, samples: &[T], step: usize, output: &mut [T]);
 }
 
-/// Taps in the order in which they meet ascending samples. Of an even number, one fewer is ahead of the middle.
+/// Taps in the order of ascending samples. With an even number, there is one fewer before the middle.
 pub(in crate::cpu) struct Correlated<'a, T>(pub(in crate::cpu) &'a [T]);
 
 impl<T: Lanes> Stencil<T> for Correlated<'_, T> {
@@ -49,7 +49,7 @@ impl<T: Lanes> Stencil<T> for Correlated<'_, T> {
     }
 }
 
-/// The factors of the differences `f(x + ih) - f(x - ih)`, from the nearest out.
+/// Factors of the differences `f(x + ih) - f(x - ih)`, from the nearest outwards.
 pub(in crate::cpu) struct Differences<'a, T>(pub(in crate::cpu) &'a [T; DERIVATIVE_RADIUS]);
 
 impl<T: Lanes> Stencil<T> for Differences<'_, T> {
@@ -70,12 +70,12 @@ impl<T: Lanes> Stencil<T> for Differences<'_, T> {
     }
 }
 
-/// How far apart the samples under an output are.
+/// Distance of the samples under an output.
 trait Step: Copy {
     fn places(self) -> usize;
 }
 
-/// Neighbours: a step of its own, since the compiler then knows the places of all samples.
+/// Distance of contiguous samples: a separate type, so that the compiler knows the addresses of all.
 #[derive(Clone, Copy)]
 struct One;
 
@@ -111,8 +111,8 @@ impl<T: Lanes, P: Step> Operator<T> for Correlation<'_, T, P> {
         for (k, &tap) in self.taps.iter().enumerate() {
             let tap = V::splat(set, tap);
             for (u, acc) in acc.iter_mut().enumerate() {
-                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` behind it, and `samples`
-                // is that much longer than the outputs.
+                // SAFETY: the last sample under an output is `(taps.len() - 1) * step` after it, and `samples` is
+                // longer than the outputs by that much.
                 *acc = unsafe { V::load(set, self.samples.as_ptr().add(at + k * self.step.places() + u * V::LANES)) }
                     .fma(tap, *acc);
             }
@@ -144,7 +144,7 @@ impl<T: Lanes, P: Step> Operator<T> for SumOfDifferences<'_, T, P> {
         for (d, &c) in (1..).zip(&self.coefficients) {
             let c = V::splat(set, c);
             for (u, acc) in acc.iter_mut().enumerate() {
-                // SAFETY: samples from `radius` before to `radius` behind the middle are there for every output.
+                // SAFETY: samples from `radius` before to `radius` after the middle are there for every output.
                 let difference = unsafe {
                     let middle = self.samples.as_ptr().add(at + DERIVATIVE_RADIUS * step + u * V::LANES);
                     V::load(set, middle.add(d * step)).minus(V::load(set, middle.sub(d * step)))

@@ -1,47 +1,47 @@
-//! How an array of lines is cut into tiles. The result does not depend on it.
+//! Division of an array of lines into tiles. The result does not depend on it.
 
 use std::ops::Range;
 
 use crate::cpu::tasks::STEP;
 use crate::stencil::Lines;
 
-/// How an array is cut into tiles. The result does not depend on it.
+/// Division of an array into tiles. The result does not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tiling {
-    /// Which of the `outer` are computed side by side in one tile; more than one only with all columns and all rows.
+    /// Number of the `outer` computed side by side in one tile; above one only with all columns and all rows.
     pub(super) blocks: usize,
-    /// Columns in a tile, of the `inner`.
+    /// Number of columns in a tile, of the `inner`.
     pub(super) width: usize,
-    /// Rows in a tile, of the `length`.
+    /// Number of rows in a tile, of the `length`.
     pub(super) rows: usize,
-    /// Sweeps in one pass over the array at most.
+    /// Maximum number of sweeps in one pass over the array.
     pub(super) sweeps: usize,
-    /// Whether what is inside a line is computed straight from the array. Only for a single sweep.
+    /// True if the inside of a line is computed straight from the array. Only for a single sweep.
     pub(super) direct: bool,
 }
 
-/// Elements of a copy that stays, with the result of a sweep beside it, in the first-level cache.
-const NEAR: usize = 1 << 11;
+/// Number of elements of a copy that stays, with the result of a sweep, in the first-level cache.
+const L1_ELEMENTS: usize = 1 << 11;
 
-/// Elements of a copy that stays, with the result of a sweep beside it, in the second-level cache.
-pub(super) const FAR: usize = 1 << 15;
+/// Number of elements of a copy that stays, with the result of a sweep, in the second-level cache.
+pub(super) const L2_ELEMENTS: usize = 1 << 15;
 
-/// Columns of a tile that is computed straight from the array: its rows are read from memory as fast as longer ones.
-const WIDE: usize = 1 << 10;
+/// Number of columns of a tile computed straight from the array: its rows are read from memory as fast as longer ones.
+const DIRECT_COLUMNS: usize = 1 << 10;
 
-/// Columns of a tile that is copied for one sweep, and for many: few, for the sake of many rows.
-const COPIED: usize = 64;
-const COPIED_FOR_MANY: usize = 32;
+/// Number of columns of a tile copied for one sweep, and for many: few, to have many rows.
+const COPIED_COLUMNS: usize = 64;
+const COPIED_COLUMNS_FOR_MANY: usize = 32;
 
-/// Lines of at most four times the radius are mostly ends; of a smaller radius, those of four times this.
-const SHORT: usize = 5;
+/// Lines of at most four times the radius are mostly ends; this is the minimum radius for that rule.
+const MIN_END_RADIUS: usize = 5;
 
-/// From this radius on, rows that are apart are copied for one sweep already: read in place, that many rows, often a power
-/// of two apart, push one another out of the cache. (Of 21 taps along the last dimension of 256 x 256 x
-/// 256, a core is twice as fast through copies.)
-const RADIUS_COPIED: usize = 3;
+/// From this radius on, rows that are apart are copied even for one sweep: read in place, that many rows, often a power
+/// of two apart, evict each other from the cache. (With 21 taps along the last dimension of 256 x 256 x 256, a core is
+/// twice as fast through copies.)
+const MIN_COPIED_RADIUS: usize = 3;
 
-/// `total` in parts of at most about `limit`, evenly, and in whole vectors.
+/// Divides `total` evenly into parts of at most about `limit`, in whole vectors.
 fn evenly(total: usize, limit: usize) -> usize {
     total.div_ceil(total.div_ceil(limit.max(1)).max(1)).next_multiple_of(8).min(total)
 }
@@ -55,8 +55,8 @@ impl Tiling {
         let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
         let padded = length + 2 * radius;
         // Mostly ends, or many ends: whole lines are copied.
-        if length <= 4 * radius.max(SHORT) || (inner > 1 && inner * padded <= NEAR / 2) {
-            return Tiling::whole(lines, radius, 1, NEAR / 4, FAR / 2);
+        if length <= 4 * radius.max(MIN_END_RADIUS) || (inner > 1 && inner * padded <= L1_ELEMENTS / 2) {
+            return Tiling::whole(lines, radius, 1, L1_ELEMENTS / 4, L2_ELEMENTS / 2);
         }
         if inner == 1 {
             let blocks = (STEP / length).clamp(1, outer.div_ceil(threads));
@@ -69,14 +69,14 @@ impl Tiling {
                 direct: true,
             };
         }
-        if inner >= COPIED && radius >= RADIUS_COPIED {
-            let width = evenly(inner, COPIED);
-            let rows = length.div_ceil(length.div_ceil(FAR / width - 2 * radius));
+        if inner >= COPIED_COLUMNS && radius >= MIN_COPIED_RADIUS {
+            let width = evenly(inner, COPIED_COLUMNS);
+            let rows = length.div_ceil(length.div_ceil(L2_ELEMENTS / width - 2 * radius));
             return Tiling { blocks: 1, width, rows, sweeps: 1, direct: false };
         }
-        let width = evenly(inner, WIDE);
+        let width = evenly(inner, DIRECT_COLUMNS);
         let tiles = outer * inner.div_ceil(width);
-        // Where rows are cut, both sides read what is around the cut: enough rows make that little.
+        // At a cut between rows both sides read the halo: with enough rows that costs little.
         let parts = (4 * threads).div_ceil(tiles).min(length / (16 * (radius + 1))).max(1);
         Tiling { blocks: 1, width, rows: length.div_ceil(if threads > 1 { parts } else { 1 }), sweeps: 1, direct: true }
     }
@@ -84,21 +84,21 @@ impl Tiling {
     fn many(lines: Lines, radius: usize, sweeps: usize, threads: usize) -> Tiling {
         let (inner, length) = (lines.inner(), lines.length());
         let padded = length + 2 * radius;
-        if padded * inner.min(16) <= FAR {
-            let whole = Tiling::whole(lines, radius, sweeps, NEAR, FAR);
-            if whole.count(lines) >= threads || padded < 2 * NEAR {
+        if padded * inner.min(16) <= L2_ELEMENTS {
+            let whole = Tiling::whole(lines, radius, sweeps, L1_ELEMENTS, L2_ELEMENTS);
+            if whole.count(lines) >= threads || padded < 2 * L1_ELEMENTS {
                 return whole;
             }
         }
-        let width = evenly(inner, COPIED_FOR_MANY);
-        let rows = if width <= 4 { NEAR } else { FAR } / width;
-        // A tenth of the rows on either side is computed for the sake of the others, half of it on average.
+        let width = evenly(inner, COPIED_COLUMNS_FOR_MANY);
+        let rows = if width <= 4 { L1_ELEMENTS } else { L2_ELEMENTS } / width;
+        // A tenth of the rows on either side is redundant at the first sweep, half of it on average.
         let sweeps = sweeps.min((rows / (10 * radius.max(1))).max(2));
         let rows = rows - (2 * radius * sweeps).min(rows / 2);
         Tiling { blocks: 1, width, rows: length.div_ceil(length.div_ceil(rows)), sweeps, direct: false }
     }
 
-    /// Whole lines: several side by side in up to `near` elements; few columns of them where they are more than `far`.
+    /// Whole lines: several side by side in up to `near` elements; few columns of them if they have more than `far`.
     fn whole(lines: Lines, radius: usize, sweeps: usize, near: usize, far: usize) -> Tiling {
         let (inner, length, outer) = (lines.inner(), lines.length(), lines.outer());
         let padded = length + 2 * radius;
@@ -107,17 +107,17 @@ impl Tiling {
         Tiling { blocks, width, rows: length, sweeps, direct: false }
     }
 
-    /// In how many parts each dimension is cut.
+    /// Number of parts along each dimension.
     pub(super) fn parts(&self, lines: Lines) -> [usize; 3] {
         [lines.inner().div_ceil(self.width), lines.length().div_ceil(self.rows), lines.outer().div_ceil(self.blocks)]
     }
 
-    /// How many tiles there are.
+    /// Number of tiles.
     fn count(&self, lines: Lines) -> usize {
         self.parts(lines).iter().product()
     }
 
-    /// The tile with this number, of `across` and `along` in the first two dimensions.
+    /// Tile with this index, of `across` and `along` in the first two dimensions.
     pub(super) fn tile(&self, lines: Lines, [across, along, _]: [usize; 3], number: usize) -> Tile {
         let part = |at: usize, size: usize, all: usize| at * size..((at + 1) * size).min(all);
         Tile {

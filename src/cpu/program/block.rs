@@ -1,47 +1,47 @@
-//! Tiles, the blocks that they fall into, and the samples beside these.
+//! Tiles, their division into blocks, and the samples around these.
 
 use std::ops::Range;
 
-use super::super::arithmetic::{ConvertPiece, elementwise, random};
-use super::super::simd::{self, Instructions};
 use super::buffers::{BLOCK, Buffers, TILE};
 use super::loops::{MultiplyAdd, Pair};
 use super::{Action, Arrays, Class, Loop, Output, Place};
+use crate::cpu::arithmetic::{ConvertPiece, elementwise, random};
+use crate::cpu::simd::{self, Instructions};
 use crate::stencil::functions::Draw;
 use crate::stencil::program::{Axis, MOST_DIMS, View};
 use crate::stencil::{Boundary, Ends, Real};
 
-/// Lines from so many elements on are blocks by themselves where loops ask for what lies beside them.
-const LONG: usize = 128;
+/// Minimum length of lines that are blocks by themselves, if loops need neighbouring samples.
+const MIN_LINE_BLOCK: usize = 128;
 
-/// A tile has no more lines than of so many elements: each has room of its own.
-const SHORT: usize = 16;
+/// Lines are counted as at least this long in the size of a tile: each needs room of its own.
+const MIN_COUNTED_ROWS: usize = 16;
 
-/// Lines of a tile are multiples of what filters take at once, where there is room for that.
-const AT_ONCE: usize = 12;
+/// Number of lines that filters compute at once; a tile has a multiple of it if there is room.
+const LINES_AT_ONCE: usize = 12;
 
-/// A part of some neighbouring lines: all of each, or as many elements of each.
+/// A part of some neighbouring lines: all of each, or the same range of each.
 pub(super) struct Tile {
     pub(super) rows: Range<usize>,
     pub(super) lines: Range<usize>,
 }
 
-/// Elements of a tile that lie one behind the other.
+/// Consecutive elements of a tile.
 pub(super) struct Block {
     pub(super) start: usize,
     pub(super) len: usize,
-    /// Its first element, counted in the tile.
+    /// Index of its first element in the tile.
     at: usize,
-    /// The lines that it has parts of; none where no loop asks for them.
+    /// Lines that it contains parts of; empty if no loop needs them.
     lines: Vec<Line>,
 }
 
 /// A part of a block in one line of the domain.
 struct Line {
-    /// Where it begins in the block, and its elements along the first dimension.
+    /// Its start in the block, and its range along the first dimension.
     at: usize,
     range: Range<usize>,
-    /// Its indices along the further dimensions.
+    /// Indices along the other dimensions.
     others: [usize; MOST_DIMS],
 }
 
@@ -50,18 +50,18 @@ pub(super) struct Frame<'a> {
     pub(super) domain: &'a [usize],
     pub(super) arrays: Arrays<'a>,
     pub(super) instructions: Instructions,
-    /// The elements of each line in a tile, and its lines.
+    /// Number of elements of each line in a tile, and number of its lines.
     shape: [usize; 2],
-    /// The lines of a page, which tiles do not go over the end of.
+    /// Number of lines of a page; a tile never extends into the next one.
     page: usize,
-    /// Loops ask for a block's lines.
+    /// True if loops need a block's lines.
     by_lines: bool,
-    /// The tiles of neighbouring pages come one behind the other.
+    /// True if the tiles of neighbouring pages follow one another.
     is_deep: bool,
 }
 
-/// The place of the sample of a line's first element: `shift` elements along the line of an array that begins at `start`.
-/// Or a constant, except where a line shifted so far has one beyond its ends.
+/// Place of the sample of a line's first element: `shift` elements along the line of an array that begins at `start`.
+/// Or a constant, except where the line shifted by that much extends beyond its ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sample<T> {
     Line { start: usize, shift: isize },
@@ -76,30 +76,30 @@ impl<'a> Frame<'a> {
         [by_lines, is_deep]: [bool; 2],
     ) -> Frame<'a> {
         let line = domain[0];
-        // Long lines fall into parts of one length, whole lines of the cache.
+        // Long lines are divided into equal parts, of whole cache lines.
         let rows = line.div_ceil(line.div_ceil(BLOCK)).next_multiple_of(8).min(line);
-        let (lines, all) = (TILE / rows.max(SHORT), domain[1..].iter().product());
+        let (lines, all) = (TILE / rows.max(MIN_COUNTED_ROWS), domain[1..].iter().product());
         let page = *domain.get(1).unwrap_or(&1);
         let (lines, page) = match lines {
             _ if page > lines || is_deep => (lines.min(page), page),
             _ => (lines / page * page, all),
         };
-        let lines = if lines > AT_ONCE && lines < page { lines / AT_ONCE * AT_ONCE } else { lines };
+        let lines = if lines > LINES_AT_ONCE && lines < page { lines / LINES_AT_ONCE * LINES_AT_ONCE } else { lines };
         Frame { domain, arrays, instructions, shape: [rows, lines], page, by_lines, is_deep }
     }
 
-    /// In how many parts a line falls, and a page.
+    /// Number of parts of a line, and of a page.
     fn parts(&self) -> [usize; 2] {
         [self.domain[0].div_ceil(self.shape[0]), self.page.div_ceil(self.shape[1])]
     }
 
-    /// The number of tiles.
+    /// Number of tiles.
     pub(super) fn tiles(&self) -> usize {
         let pages = self.domain[1..].iter().product::<usize>() / self.page;
         self.parts().iter().product::<usize>() * pages
     }
 
-    /// The tile with this number.
+    /// Tile with this index.
     pub(super) fn tile(&self, number: usize) -> Tile {
         let ([along, across], [rows, lines]) = (self.parts(), self.shape);
         let (of_page, pages) = (along * across, self.tiles() / (along * across));
@@ -111,15 +111,15 @@ impl<'a> Frame<'a> {
         Tile { rows: row..(row + rows).min(self.domain[0]), lines: page + line..page + (line + lines).min(self.page) }
     }
 
-    /// From a tile to one of those that come next, which needs samples of other lines.
+    /// Distance from a tile to a later one that needs samples of other lines.
     pub(super) fn ahead(&self) -> usize {
         self.domain[0] * if self.is_deep { self.page } else { self.shape[1] }
     }
 
-    /// The blocks of a tile.
+    /// Divides a tile into blocks.
     pub(super) fn blocks(&self, tile: &Tile) -> impl Iterator<Item = Block> {
         let (rows, lines) = (tile.rows.len(), tile.lines.len());
-        let len = if rows < self.domain[0] || (self.by_lines && rows >= LONG) { rows } else { BLOCK };
+        let len = if rows < self.domain[0] || (self.by_lines && rows >= MIN_LINE_BLOCK) { rows } else { BLOCK };
         let start = tile.lines.start * self.domain[0] + tile.rows.start;
         (0..rows * lines).step_by(len).map(move |at| {
             let len = len.min(rows * lines - at);
@@ -142,7 +142,7 @@ impl<'a> Frame<'a> {
         lines
     }
 
-    /// The indices of a line along the further dimensions.
+    /// Indices of a line along the other dimensions.
     pub(super) fn others(&self, mut line: usize) -> [usize; MOST_DIMS] {
         let mut others = [0; MOST_DIMS];
         for (index, extent) in others.iter_mut().zip(&self.domain[1..]) {
@@ -161,15 +161,15 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Copies what is at a place.
+    /// Copies the elements at a place.
     pub(super) fn copy<T: Class>(&self, place: &Place, block: &Block, buffers: &Buffers, to: &mut [T]) {
         to.copy_from_slice(self.slice(place, block, buffers));
     }
 
-    /// Does a loop over a block, to its buffer or to an output of its class.
+    /// Runs a loop over a block, to its buffer or to an output of its class.
     ///
     /// # Safety
-    /// Nobody else has the block's elements of the output.
+    /// No other task may access the block's elements of the output.
     pub(super) unsafe fn run<T: Class>(&self, one: &Loop, block: &Block, all: &mut Buffers, output: Option<&Output>)
     where
         T::Other: Class,
@@ -210,7 +210,7 @@ impl<'a> Frame<'a> {
         all.blocks[one.to] = buffer;
     }
 
-    /// Elements of an array that does not go along with the domain.
+    /// Loads elements of an array whose layout differs from the domain's.
     fn load<T: Real>(&self, array: &[T], view: &View, block: &Block, to: &mut [T]) {
         for line in &block.lines {
             let others = line.others.iter().zip(&view.steps[1..]);
@@ -226,7 +226,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The samples under one entry of a window: a part of the input as it lies, or copied to `own`.
+    /// Samples under one entry of a window: a part of the input in place, or copied to `own`.
     fn sample<'b, T: Class>(
         &self,
         input: &'b [T],
@@ -260,7 +260,8 @@ impl<'a> Frame<'a> {
         own
     }
 
-    /// Where the samples under an entry lie, but for the ends of lines. The last dimension has the first say.
+    /// Finds the place of the samples under an entry, apart from the ends of lines. The last dimension takes
+    /// precedence.
     pub(super) fn find<T: Real>(
         &self,
         axes: &[Axis; 3],
@@ -298,7 +299,8 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The constants beyond the ends of a line of so many elements, where there are such, of values from the place `first` on.
+/// Writes the constants beyond the ends of a line of `count` elements, if its boundaries have them, from the place
+/// `first` on.
 pub(super) fn beyond<T: Real>(count: usize, first: isize, ends: &Ends<f64>, to: &mut [T]) {
     let [low, high] = [-first, count as isize - first].map(|at| at.clamp(0, to.len() as isize) as usize);
     for (end, outside) in ends.both().into_iter().zip([0..low, high..to.len()]) {
@@ -308,7 +310,7 @@ pub(super) fn beyond<T: Real>(count: usize, first: isize, ends: &Ends<f64>, to: 
     }
 }
 
-/// The values of a line from the place `first` on, which may lie outside.
+/// Writes the values of a line from the place `first` on, which may lie outside.
 pub(super) fn along<T: Real>(samples: &[T], first: isize, ends: &Ends<f64>, to: &mut [T]) {
     let count = samples.len() as isize;
     let value = |at: isize| ends.sample_at(at, samples.len()).map_or_else(T::from_f64, |at| samples[at]);

@@ -1,27 +1,27 @@
-//! Room for the blocks and tiles of a thread.
+//! Buffers of a thread for blocks and tiles.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::memory;
 use crate::stencil::Error;
 
-/// The most elements of a block: ten buffers stay in the first-level cache.
+/// Maximum number of elements of a block: ten buffers stay in the first-level cache.
 pub(super) const BLOCK: usize = 512;
 
-/// The most elements of a tile: what some filters give stays in the second-level cache.
+/// Maximum number of elements of a tile: the results of some filters stay in the second-level cache.
 pub(super) const TILE: usize = 6 * BLOCK;
 
-/// A line of the cache. Buffers are made of them: vectors that lie in two take twice as long.
+/// A cache line. Buffers are made of them: vectors that straddle two take twice as long.
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct CacheLine([u64; 8]);
 
-/// Room for numbers of either class.
+/// A buffer for numbers of either class.
 #[derive(Debug, Default)]
 pub(super) struct Buffer(Vec<CacheLine>);
 
 impl Buffer {
-    /// Has room for so many elements.
+    /// Enlarges the buffer to this many elements.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
@@ -51,7 +51,8 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Has one for each of these numbers, in single where it says so, and so many others. A task begins: arrays may be others.
+    /// Prepares the buffers for a task: one filled with each of these numbers, in single if so marked, and this many
+    /// others. Samples of an earlier task are dropped, since arrays may differ.
     ///
     /// # Errors
     /// As [`Buffer::grow`].
@@ -78,13 +79,13 @@ impl Buffers {
 pub(super) struct Sheets {
     /// Its results over a tile.
     pub(super) results: Buffer,
-    /// Samples, and which sheets they are: the first line of the tile in its page, its first row, and the page.
+    /// Samples, with the key of each sheet: the first line of the tile in its page, its first row, and the page.
     pub(super) samples: Buffer,
     pub(super) held: Vec<Option<[usize; 3]>>,
 }
 
 impl Sheets {
-    /// Has room for a tile of so many elements, and forgets the samples, which may be others now.
+    /// Enlarges the results to a tile of this many elements, and forgets the samples, which may have changed.
     ///
     /// # Errors
     /// As [`Buffer::grow`].

@@ -1,40 +1,41 @@
-//! Filters over tiles, by the loops of the convolution.
+//! Filters over tiles, computed by the loops of the convolution.
 //!
 //! # Sheets
-//! If no sample lies beyond an end of the array, samples are the columns of the input as they lie. Else they are
-//! copied, each column of a tile once with the ghost values at its ends. Of a volume they are kept for the tile of the next
-//! page, which has all of them but one sheet, under other entries.
+//! If no sample lies beyond an end of the array, samples are the columns of the input in place. Otherwise they are
+//! copied, each column of a tile once with the ghost values at its ends. In a volume they are kept for the tile of the
+//! next page, which has all of them but one sheet, under other entries.
 
 use std::ops::Range;
 
-use super::super::convolution::kernel::{COLUMNS, columns_at_once, compute};
-use super::super::simd;
 use super::block::{Frame, Sample, Tile, along, beyond};
 use super::buffers::{Buffer, Buffers, Sheets};
 use super::{Class, Output};
+use crate::cpu::convolution::kernel::{COLUMNS, columns_at_once, compute};
+use crate::cpu::simd;
 use crate::host::SharedOutput;
 use crate::stencil::program::{Axis, MOST_DIMS};
 use crate::stencil::{Ends, Error, Filter, Real};
 
-/// The bytes between columns of samples are as many lines of the cache, and one more: they do not all have one place there.
+/// Strides of columns of samples are a whole number of cache lines, and one more: so they do not all map to one cache
+/// set.
 const LINE_BYTES: usize = 64;
 
-/// So many rows are worth pieces at their ends.
-const LONG: usize = 256;
+/// Minimum number of inner rows for which the ends are separate pieces.
+const MIN_INNER_ROWS: usize = 256;
 
 /// A filter over an input.
 pub(super) struct Filtered {
     input: usize,
     pub(super) single: bool,
-    /// The output that it writes instead of a buffer, where nobody reads that.
+    /// Output that it writes instead of a buffer, if no loop reads that.
     pub(super) output: Option<usize>,
     axes: [Axis; 3],
-    /// The columns of its entries, in the order of the chain.
+    /// Columns of its entries, in the order of the chain.
     columns: Vec<Column>,
-    /// The dimension along which its sheets lie, where that is one.
+    /// Dimension along which its sheets lie, if that is one.
     deep: Option<usize>,
-    /// The entries: along the first dimension where the chain goes along that first, in the columns of neighbouring lines,
-    /// and in sheets.
+    /// Entries: those along the first dimension, if the chain begins with it, in the columns of neighbouring lines, and
+    /// in sheets.
     pub(super) doubles: Filter<f64>,
     pub(super) singles: Filter<f32>,
 }
@@ -43,12 +44,12 @@ pub(super) struct Filtered {
 struct Column {
     /// Its first entry in the window.
     window: [usize; 3],
-    /// From an element to the sample under that entry, where that lies inside.
+    /// Distance from an element to the sample under that entry, if that lies inside.
     offset: isize,
 }
 
 impl Filtered {
-    /// A filter with these entries over an input, in single where that says so.
+    /// Makes a filter with these entries over an input, in single if `single`.
     pub(super) fn new(
         domain: &[usize],
         (input, single): (usize, bool),
@@ -57,7 +58,7 @@ impl Filtered {
     ) -> Result<Filtered, Error> {
         let mut others: Vec<usize> = (0..3).filter(|&d| axes[d].extent > 1).collect();
         let mut extents = axes.map(|axis| axis.extent);
-        // The axis along this dimension, where it is the next of the chain and none goes along the first one later.
+        // The axis along this dimension, if it is the next of the chain and no later one is along the first dimension.
         let mut next = |dim| {
             let axis = others.first().copied().filter(|&axis| axes[axis].dim == Some(dim));
             let is_first = others.iter().skip(usize::from(axis.is_some())).all(|&axis| axes[axis].dim != Some(0));
@@ -88,12 +89,12 @@ impl Filtered {
         })
     }
 
-    /// The number of its entries.
+    /// Number of its entries.
     pub(super) fn entries(&self) -> usize {
         self.doubles.values().len()
     }
 
-    /// Returns true if tiles one page behind the other have samples in common.
+    /// Returns true if tiles of successive pages share samples.
     pub(super) fn is_deep(&self) -> bool {
         self.deep.is_some()
     }
@@ -103,24 +104,25 @@ impl Filtered {
         self.axes.iter().find(|axis| axis.dim == Some(0))
     }
 
-    /// Rows of lines of so many elements in parts: those by themselves whose samples lie beyond an end, where many others need
-    /// no copies so. Of a volume, copies serve several pages.
+    /// Divides the rows of lines of this length: the ends, whose samples lie beyond the array, are separated if many
+    /// rows between them then need no copies. In a volume, copies serve several pages.
     fn parts(&self, rows: &Range<usize>, length: usize) -> [Range<usize>; 3] {
         let [before, after] = self.along().map_or([0; 2], |axis| [axis.before, axis.extent - 1 - axis.before]);
         let low = before.clamp(rows.start, rows.end);
         let high = length.saturating_sub(after).clamp(low, rows.end);
-        if self.is_deep() || high - low < LONG {
+        if self.is_deep() || high - low < MIN_INNER_ROWS {
             return [rows.clone(), 0..0, 0..0];
         }
         [low..high, rows.start..low, high..rows.end]
     }
 
-    /// From an element to the sample under the last column of entries, where that lies inside.
+    /// Distance from an element to the sample under the last column of entries, if that lies inside.
     fn farthest(&self) -> isize {
         self.columns.last().map_or(0, |column| column.offset)
     }
 
-    /// Returns true if no sample of these elements lies beyond an end. `lines` lines have them; `others` are the first's indices.
+    /// Returns true if no sample of these elements lies beyond an end. They are in `lines` lines; `others` are the
+    /// first one's indices.
     fn is_inside(&self, domain: &[usize], rows: &Range<usize>, lines: usize, others: &[usize; MOST_DIMS]) -> bool {
         self.axes.iter().filter(|axis| axis.extent > 1).all(|axis| {
             let Some(dim) = axis.dim else { return false };
@@ -141,7 +143,7 @@ impl Frame<'_> {
     /// As [`Buffer::grow`].
     ///
     /// # Safety
-    /// Nobody else has the tile's elements of the output.
+    /// No other task may access the tile's elements of the output.
     pub(super) unsafe fn filter<T: Class>(
         &self,
         (number, one): (usize, &Filtered),
@@ -181,11 +183,11 @@ impl Frame<'_> {
                 places.chunks(columns).for_each(|sheet| under.extend(&sheet[at..at + count + width - 1]));
                 let mut outputs: [&mut [T]; COLUMNS] = Default::default();
                 for (line, output) in (line..).zip(&mut outputs[..count]) {
-                    // A tile comes soon that is the first to need this.
+                    // A tile that follows soon is the first to need this.
                     let sample = line * self.domain[0] + rows.start + ahead;
                     simd::prefetch(input.as_ptr().wrapping_offset(one.farthest() + sample as isize), rows.len());
                     let start = first + (line - tile.lines.start) * length + rows.start - tile.rows.start;
-                    // SAFETY: each piece of a line has places of its own, and nobody else has the tile.
+                    // SAFETY: each piece of a line has places of its own, and no other task accesses the tile.
                     *output = unsafe { to.places(start..start + rows.len()) };
                     if one.output.is_some() {
                         simd::prefetch(output.as_ptr().wrapping_add(ahead), rows.len());
@@ -198,7 +200,7 @@ impl Frame<'_> {
         Ok(())
     }
 
-    /// A tile in pieces of one page each, whose ends are pieces by themselves where much lies between them.
+    /// Divides a tile into pieces of one page each, whose ends are separate if much lies between them.
     fn pieces(&self, one: &Filtered, tile: &Tile) -> Vec<Tile> {
         let mut pieces = Vec::with_capacity(3);
         let page = *self.domain.get(1).unwrap_or(&1);
@@ -212,8 +214,8 @@ impl Frame<'_> {
         pieces
     }
 
-    /// Copies the samples under a tile's lines in a page, with those beside them, where they are not there yet. Adds where the
-    /// columns begin to `places`.
+    /// Copies the samples under a tile's lines in a page, and around them, unless they are held already. Appends the
+    /// starts of the columns to `places`.
     fn copy_sheets<T: Class>(
         &self,
         one: &Filtered,
@@ -238,7 +240,7 @@ impl Frame<'_> {
                 continue;
             }
             for (x, to) in copies.all_mut::<T>()[first..].chunks_mut(stride).take(columns).enumerate() {
-                // Beside the last line's first column are its others.
+                // The last line's first column is followed by its others.
                 let beside = x.min(columns - width);
                 let mut others = *others;
                 others[0] += beside;

@@ -1,7 +1,7 @@
 //! The loops over slices.
 
-use super::super::arithmetic::pairwise;
-use super::super::simd::{Instructions, Loops};
+use crate::cpu::arithmetic::pairwise;
+use crate::cpu::simd::{Instructions, Loops};
 use crate::stencil::{Binary, Real};
 
 /// `to[i] = a[i] op b[i]`.

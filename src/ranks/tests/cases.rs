@@ -1,4 +1,4 @@
-//! Arrays in parts: what is done to them, and what all ranks make of it.
+//! Test cases: distributed arrays, operators over them, and the results of all ranks.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,18 +7,18 @@ use std::sync::atomic::Ordering;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use super::super::distribution::{Costs, Rounds, Way};
-use super::super::fake::World;
-use super::super::{Along, Others, Passed, Plan, Whole, run};
 use super::counting::Counting;
 use crate::cpu::Cpu;
+use crate::ranks::distribution::{Costs, Rounds, Way};
+use crate::ranks::fake::World;
+use crate::ranks::{Along, Others, Passed, Plan, Whole, run};
 use crate::stencil::{
     Arithmetic, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines,
     Real, Reference, Sides, Source, Stencil, Taps, Target,
 };
 use crate::watch::Watch;
 
-/// What is swept: an operator of any kind.
+/// Operator of any kind to sweep.
 #[derive(Clone)]
 pub(super) enum Operator<T> {
     /// Taps along a dimension; for doubles only.
@@ -27,7 +27,7 @@ pub(super) enum Operator<T> {
     Convolution(Filter<T>, Sides<T>),
 }
 
-/// As short as it can be, for what a failed property prints.
+/// Kept short, for the output of a failed property.
 impl<T: fmt::Debug> fmt::Debug for Operator<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,17 +38,17 @@ impl<T: fmt::Debug> fmt::Debug for Operator<T> {
     }
 }
 
-/// Where a rank's arrays lie.
+/// Place of a rank's arrays.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Where {
     Host,
-    /// The engine's, in ordinary memory.
+    /// The engine's arrays, in ordinary memory.
     Engine,
-    /// On what is like a device.
+    /// On a (fake) device.
     Far,
-    /// The host's, computed on what is like a device; with room for the arrays there, or without.
+    /// The host's arrays, computed on a (fake) device; true if it has room for them.
     HostToFar(bool),
-    /// From the host's to the engine's, and the other way round.
+    /// From the host's to the engine's, and the reverse.
     HostToArray,
     ArrayToHost,
 }
@@ -63,9 +63,9 @@ pub(super) const PLACES: [Where; 7] = [
     Where::ArrayToHost,
 ];
 
-/// A class for which the reference and the ranks do all operators.
+/// A class for which the reference and the ranks have all operators.
 pub(super) trait Class: Real {
-    /// The operator over an array of these dimensions, by an engine.
+    /// Sweeps the operator over an array of these dimensions, by an engine.
     fn sweep(
         engine: &(dyn Engine + 'static),
         what: &Operator<Self>,
@@ -75,7 +75,7 @@ pub(super) trait Class: Real {
         to: &mut [Self],
     );
 
-    /// The operator as the ranks take it.
+    /// The operator for the ranks.
     fn whole<'a>(what: &Operator<Self>, plan: &Plan, sweeps: usize) -> Whole<'a, Self>;
 }
 
@@ -143,10 +143,10 @@ macro_rules! class {
 class!(f64, |engine, what, from, to| engine.stencil(what, from, to, &Watch::new()).unwrap(), Whole::stencil);
 class!(f32, |_, _, _, _| unreachable!("stencils are of doubles"), |_, _, _| unreachable!("stencils are of doubles"));
 
-/// An array in parts, what is done to it, and how.
+/// A distributed array, with an operator and the conditions.
 #[derive(Debug, Clone)]
 pub(super) struct Case<T> {
-    /// Of the whole; that of `dim` is the sum of `lengths`.
+    /// Dimensions of the whole; that of `dim` is the sum of `lengths`.
     pub(super) dims: Vec<usize>,
     pub(super) dim: usize,
     pub(super) lengths: Vec<usize>,
@@ -154,21 +154,21 @@ pub(super) struct Case<T> {
     pub(super) sweeps: usize,
     pub(super) place: Where,
     pub(super) late: bool,
-    /// Whether messages may lie on what is like a device.
+    /// True if messages may lie on a (fake) device.
     pub(super) reach: bool,
     pub(super) costs: Costs,
 }
 
-/// What all ranks made of a case.
+/// Results and counts of all ranks for a case.
 pub(super) struct Made<T> {
     pub(super) results: Vec<T>,
-    /// Of each rank.
+    /// Counts of each rank.
     pub(super) updates: Vec<u64>,
     pub(super) calls: Vec<u64>,
     pub(super) from_host: Vec<u64>,
-    /// Messages that lay on what is like a device.
+    /// Number of messages that lay on a (fake) device.
     pub(super) from_devices: usize,
-    /// Whether it was computed in place, with strips, in several rounds.
+    /// True if computed in place, with strips, in several rounds.
     pub(super) in_place: Vec<bool>,
 }
 
@@ -187,7 +187,7 @@ where
         (0..count).map(|_| T::from_f64(draw())).collect()
     }
 
-    /// The elements of each rank's part.
+    /// Elements of each rank's part.
     pub(super) fn parts(&self, whole: &[T]) -> Vec<Vec<T>> {
         let (inner, outer) = self.around();
         let length: usize = self.lengths.iter().sum();
@@ -211,7 +211,7 @@ where
         dims
     }
 
-    /// What the ranks make of it.
+    /// Runs the case on all ranks.
     pub(super) fn made(&self, samples: &[T]) -> Result<Made<T>, String> {
         let parts = self.parts(samples);
         let world = World::new(self.lengths.len(), self.late).reaching_devices(self.reach);
@@ -224,7 +224,7 @@ where
             let plan = Plan::agree(others, &Passed { dims: &dims, along, said: &[], filter: &[] }, &watch)?;
             let mut whole = T::whole(&self.what, &plan, self.sweeps);
             whole.costs = self.costs;
-            // What was not written is told.
+            // Elements that were not written are detected.
             let poison = T::from_f64(-1.25e-30);
             let mut results = vec![poison; part.len()];
             let (from_array, to_array) = match self.place {
@@ -289,7 +289,7 @@ where
         Ok(made)
     }
 
-    /// Compares with what the reference makes of the whole.
+    /// Compares with the reference of the whole.
     pub(super) fn check(&self, reference: &(dyn Engine + 'static)) -> Result<Made<T>, String> {
         let samples = self.samples();
         let made = self.made(&samples)?;
@@ -323,7 +323,7 @@ pub(super) fn lengths(long: usize) -> impl Strategy<Value = Vec<usize>> {
     proptest::sample::select(vec![1, 2, 3, 5, 8]).prop_flat_map(move |ranks| {
         prop_oneof![
             proptest::collection::vec(length.clone(), ranks),
-            // Parts of about the same length, as they are in practice.
+            // Parts of about the same length, as in practice.
             (long / 2..long).prop_map(move |length| (0..ranks).map(|rank| length - rank % 2).collect()),
         ]
     })
@@ -354,7 +354,7 @@ pub(super) fn filter<T: Real>() -> impl Strategy<Value = Filter<T>> {
     })
 }
 
-/// As they are, by which small arrays take one exchange; or such that there are many rounds, with parts in place or in
+/// Default costs, by which small arrays take one exchange; or costs that give many rounds, with parts in place or in
 /// windows.
 pub(super) fn costs() -> impl Strategy<Value = Costs> {
     let cheap =
@@ -365,7 +365,7 @@ pub(super) fn costs() -> impl Strategy<Value = Costs> {
     prop_oneof![1 => Just(Costs::default()), 4 => cheap]
 }
 
-/// A case over a whole of up to three dimensions, cut along any of them.
+/// Cases over a whole of up to three dimensions, distributed along any of them.
 pub(super) fn case<T: Class>(what: impl Strategy<Value = Operator<T>>, long: usize) -> impl Strategy<Value = Case<T>> {
     let others = (prop_oneof![Just(1), 1..6_usize], prop_oneof![Just(1), 1..5_usize]);
     let how = (proptest::sample::select(PLACES.to_vec()), any::<[bool; 2]>(), costs());
@@ -378,7 +378,7 @@ pub(super) fn case<T: Class>(what: impl Strategy<Value = Operator<T>>, long: usi
     )
 }
 
-/// Cases of a property: some of them take tens of milliseconds.
+/// Number of cases of a property: some of them take tens of milliseconds.
 pub(super) const CASES: u32 = 300;
 
 pub(super) fn check_all<T: Class>(strategy: impl Strategy<Value = Case<T>>, single: bool)
@@ -393,7 +393,7 @@ where
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
-    // Cases without a single sweep, or with a filter that does not reach the neighbours, are others.
+    // Cases of a single sweep, or with a filter that does not reach the neighbours, are never in place.
     let least = if single { 0 } else { CASES / 30 };
     assert!(in_place.get() >= least, "{} cases were computed in place", in_place.get());
 }

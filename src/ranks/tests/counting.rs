@@ -1,4 +1,4 @@
-//! An engine that counts what it computes.
+//! A test engine that counts its work.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,24 +11,25 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 
-/// An engine that counts what it computes. Its arrays are another engine's, or lie where nobody else can read them.
+/// Counts its work. Its arrays are another engine's, or cannot be read from outside.
 pub(super) struct Counting {
     pub(super) engine: Box<dyn Engine>,
     pub(super) far: bool,
     pub(super) room: bool,
-    /// Elements that were computed, as often as there were sweeps.
+    /// Number of elements computed, times the sweeps.
     pub(super) updates: AtomicU64,
-    /// Calls that computed, and how many of those took samples from the host's memory.
+    /// Number of computing calls, and of those that took samples from the host's memory.
     pub(super) calls: AtomicU64,
     pub(super) from_host: AtomicU64,
-    /// The call that fails.
+    /// Index of the call that fails.
     pub(super) fails_at: Option<u64>,
-    /// How often its rank has turned to the others, and what that was in each call, behind the elements of that.
+    /// Number of exchanges and gathers that its rank has begun; and for each computing call its elements and that
+    /// number.
     pub(super) begun: Arc<AtomicUsize>,
     pub(super) seen: Mutex<Vec<(usize, usize)>>,
 }
 
-/// An array that is not in ordinary memory, as far as anybody can tell.
+/// An array that claims not to be in ordinary memory.
 #[derive(Debug)]
 pub(super) struct Far<T>(Array<T>);
 

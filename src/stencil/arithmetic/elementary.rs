@@ -1,4 +1,4 @@
-//! Which operations are elementary functions, and what they are on any machine.
+//! Elementary functions among the operations, computed on any machine.
 
 use super::{Binary, Unary};
 use crate::stencil::functions::{self, Machine, Reach};
@@ -31,15 +31,15 @@ impl Unary {
         Unary::Erfc,
     ];
 
-    /// Whether it is one of them.
+    /// True for an elementary function.
     pub fn is_function(self) -> bool {
         Unary::FUNCTIONS.contains(&self)
     }
 
-    /// What an elementary function makes of a double. `reach` is for sines, cosines and tangents.
+    /// Applies an elementary function to a double. `reach` is for sines, cosines and tangents.
     ///
     /// # Panics
-    /// Of another operation.
+    /// For other operations.
     #[inline(always)]
     pub fn on<M: Machine>(self, m: &mut M, x: M::Number, reach: Reach) -> M::Number {
         match self {
@@ -75,15 +75,15 @@ impl Binary {
     /// The elementary functions.
     pub const FUNCTIONS: [Binary; 3] = [Binary::Atan2, Binary::Hypot, Binary::RaisedTo];
 
-    /// Whether it is one of them.
+    /// True for an elementary function.
     pub fn is_function(self) -> bool {
         Binary::FUNCTIONS.contains(&self)
     }
 
-    /// What an elementary function makes of two doubles.
+    /// Applies an elementary function to two doubles.
     ///
     /// # Panics
-    /// Of another operation.
+    /// For other operations.
     #[inline(always)]
     pub fn on<M: Machine>(self, m: &mut M, [a, b]: [M::Number; 2]) -> M::Number {
         match self {

@@ -1,4 +1,4 @@
-//! How two arrays meet, element by element.
+//! Implicit expansion (broadcasting) of two arrays.
 
 use super::RANK;
 use crate::stencil::Array;
@@ -6,31 +6,31 @@ use crate::stencil::Array;
 /// An input of [`Binary`](super::Binary).
 #[derive(Debug, Clone, Copy)]
 pub enum Operand<'a, T> {
-    /// An array of the size that the [`Expansion`] has for it.
+    /// Array whose size is the one in the [`Expansion`].
     Array(&'a Array<T>),
     /// One number for all elements.
     Scalar(T),
 }
 
-/// How two arrays meet, element by element: along a dimension in which one of them has a single element, that one
-/// goes with all elements of the other.
+/// Implicit expansion (broadcasting) of two arrays: along a dimension in which one of them has a single element, that
+/// element is combined with all elements of the other.
 ///
 /// Neighbouring dimensions that expand alike are merged: arrays of one size have one dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expansion {
     size: [usize; RANK],
     steps: [[usize; RANK]; 2],
-    /// Of each operand.
+    /// Number of elements of each operand.
     elements: [usize; 2],
 }
 
 impl Expansion {
-    /// Of arrays with these sizes, each of any number of dimensions; missing ones are 1. `None` where a dimension
-    /// differs and is not 1, or where more than [`RANK`] dimensions are left.
+    /// Combines arrays of these sizes, each of any number of dimensions; missing ones are 1. `None` if a dimension
+    /// differs and is not 1, or if more than [`RANK`] dimensions remain.
     pub fn new(sizes: [&[usize]; 2]) -> Option<Expansion> {
         let rank = sizes[0].len().max(sizes[1].len());
         let of = |which: usize, d: usize| sizes[which].get(d).copied().unwrap_or(1);
-        // Each merged dimension: its extent, and which of the two go along it.
+        // Each merged dimension: its extent, and true for each operand that does not expand.
         let mut merged: Vec<(usize, [bool; 2])> = Vec::new();
         for d in 0..rank {
             let (a, b) = (of(0, d), of(1, d));
@@ -61,27 +61,27 @@ impl Expansion {
         Some(expansion)
     }
 
-    /// The extents of the result, the first dimension fastest; 1 where there is no dimension any more.
+    /// Extents of the result, the first dimension fastest; 1 for missing dimensions.
     pub fn size(&self) -> [usize; RANK] {
         self.size
     }
 
-    /// By how many elements each operand advances along each dimension of the result: 0 where it expands.
+    /// Strides of each operand along each dimension of the result: 0 where it expands.
     pub fn steps(&self) -> [[usize; RANK]; 2] {
         self.steps
     }
 
-    /// The elements of the result.
+    /// Number of elements of the result.
     pub fn elements(&self) -> usize {
         self.size.iter().product()
     }
 
-    /// The elements of an operand, by its number.
+    /// Number of elements of an operand, by its index.
     pub fn elements_of(&self, operand: usize) -> usize {
         self.elements[operand]
     }
 
-    /// Whether both go together everywhere.
+    /// True if neither operand expands.
     pub fn is_plain(&self) -> bool {
         self.size[1] == 1 && (self.size[0] == 1 || self.steps == [[1, 0, 0, 0, 0]; 2])
     }

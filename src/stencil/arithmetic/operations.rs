@@ -1,17 +1,17 @@
-//! What is done with each element by itself, or with two.
+//! Elementwise operations on one array or two.
 
 use crate::stencil::Real;
 use crate::stencil::functions::{Reach, Scalar};
 
-/// The largest whole power, either way.
+/// Largest magnitude of an integer power.
 pub const MAX_POWER: i32 = 16;
 
-/// What is done with every element.
+/// Operation on every element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unary {
-    /// The other sign, also of a zero and a NaN.
+    /// The negative, also of a zero and a NaN.
     Negate,
-    /// Without its sign.
+    /// The magnitude.
     Abs,
     /// The square root, rounded once.
     Sqrt,
@@ -19,31 +19,30 @@ pub enum Unary {
     Not,
     /// 1 for NaN, else 0.
     IsNan,
-    /// The largest whole number that is not larger. With this and the next three, a zero has the sign of what it came
-    /// from; infinities and NaN stay.
+    /// The largest integer that is not larger. With this and the next three, a zero keeps the operand's sign;
+    /// infinities and NaN are unchanged.
     Floor,
-    /// The smallest whole number that is not smaller.
+    /// The smallest integer that is not smaller.
     Ceil,
-    /// The nearest whole number; a half goes away from zero.
+    /// The nearest integer; halves are rounded away from zero.
     Round,
-    /// Without what follows the point.
+    /// The integer part.
     Fix,
     /// 1, -1 or, of either zero, +0; NaN stays.
     Sign,
-    /// The nearest number of a class of whole numbers from `low` to `high`: NaN is 0, any other number is rounded as
-    /// [`Unary::Round`] does, and what lies beyond a bound is that bound, which is rounded to the array's class. A zero
-    /// is +0.
+    /// The nearest number of an integer class from `low` to `high`: NaN gives 0, any other number is rounded as by
+    /// [`Unary::Round`], and clamped to the bounds, which are rounded to the array's class. A zero is +0.
     Saturate {
         /// The smallest number of the class.
         low: i64,
         /// The largest one.
         high: i64,
     },
-    /// A whole power from -[`MAX_POWER`] to [`MAX_POWER`]: products from the left, `((x x) x) x`, each rounded once; 1
-    /// for the power 0, and 1 divided by the positive power for a negative one.
+    /// An integer power from -[`MAX_POWER`] to [`MAX_POWER`]: products from the left, `((x x) x) x`, each rounded once;
+    /// 1 for the power 0, and 1 divided by the positive power for a negative one.
     Power(i32),
     /// e to the power of the element. This and those below are the elementary functions of
-    /// [`functions`](crate::stencil::functions): computed in double, and rounded once to single where that is the class.
+    /// [`functions`](crate::stencil::functions): computed in double, and rounded once to the class single.
     Exp,
     /// The natural logarithm; NaN of a negative number.
     Log,
@@ -91,7 +90,7 @@ pub enum Unary {
     Erfc,
 }
 
-/// What is done with two elements. Comparisons and logic give 1 for true, 0 for false.
+/// Operation on two elements. Comparisons and logic give 1 for true, 0 for false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binary {
     /// `a + b`.
@@ -118,33 +117,34 @@ pub enum Binary {
     Greater,
     /// `a >= b`.
     GreaterEqual,
-    /// Whether neither is a zero; NaN is none.
+    /// True if both are nonzero; NaN is nonzero.
     And,
-    /// Whether one of them is no zero.
+    /// True if one of them is nonzero.
     Or,
-    /// Whether exactly one of them is a zero; NaN is none.
+    /// True if exactly one of them is nonzero; NaN is nonzero.
     Xor,
-    /// What is left of `a` by a divisor `b`, with the sign of `b`: `a - b floor (a / b)`, each step rounded. `a` where
-    /// `b` is a zero. Where `b` is no whole number and `a / b` is one but for a relative error of less than the class's
-    /// epsilon, 0. A result of equal operands is +0.
+    /// The remainder of `a` by a divisor `b`, with the sign of `b`: `a - b floor (a / b)`, each step rounded. `a` if
+    /// `b` is a zero. 0 if `b` is no integer and `a / b` is one but for a relative error of less than the class's
+    /// epsilon. A result of equal operands is +0.
     ///
     /// An infinite operand gives NaN, as the formula does. A `b` so large that `b + 0.5` rounds to the next number
-    /// counts as no whole number. All of that is as in GNU Octave.
+    /// counts as no integer. All of that is as in GNU Octave.
     Mod,
-    /// What is left of a division rounded to zero, with the sign of `a`: `a - b fix (a / b)`, and NaN where `b` is a zero.
+    /// The remainder of a division rounded to zero, with the sign of `a`: `a - b fix (a / b)`, and NaN if `b` is a
+    /// zero.
     Rem,
-    /// `b` where `a` is no zero, else -0, which changes nothing that it is added to. NaN is no zero.
+    /// `b` if `a` is nonzero, else -0, the neutral element of addition. NaN is nonzero.
     Keep,
     /// The angle of the point (`b`, `a`), from -pi to pi: an elementary function, as the two below.
     Atan2,
-    /// `sqrt (a^2 + b^2)`, infinite where one of them is.
+    /// `sqrt (a^2 + b^2)`, infinite if one of them is.
     Hypot,
-    /// `a` to the power of `b`: what C's `pow` says, but NaN for a negative `a` and a `b` that is no whole number.
+    /// `a` to the power of `b`: as C's `pow`, but NaN for a negative `a` and a `b` that is no integer.
     RaisedTo,
 }
 
 impl Unary {
-    /// What becomes of an element.
+    /// Applies the operation to an element.
     #[inline(always)]
     pub fn of<T: Real>(self, x: T) -> T {
         let truth = |truth: bool| if truth { T::ONE } else { T::default() };
@@ -185,12 +185,13 @@ pub(crate) fn saturated<T: Real>(x: T, low: T, high: T) -> T {
     zero.plus(if bounded > high { high } else { bounded })
 }
 
-/// See [`Binary::Mod`], with the quotient rounded to a whole number by `whole`, and the result for a divisor of zero.
+/// Computes [`Binary::Mod`] or [`Binary::Rem`]: `whole` rounds the quotient to an integer, and `by_zero` is the result
+/// for a divisor of zero.
 #[inline(always)]
 fn remainder<T: Real>(a: T, b: T, sign_of: T, by_zero: T, whole: impl Fn(T) -> T) -> T {
     let zero = T::default();
     let half = T::from_f64(0.5);
-    // Of infinities no sum is asked for: they are whole.
+    // Infinities count as integers, and are not added to.
     let nearest = |x: T| if x.minus(x) == zero { x.plus(half).rounded_down() } else { x };
     let quotient = a.over(b);
     let near = nearest(quotient);
@@ -201,7 +202,7 @@ fn remainder<T: Real>(a: T, b: T, sign_of: T, by_zero: T, whole: impl Fn(T) -> T
 }
 
 impl Binary {
-    /// What becomes of two elements.
+    /// Applies the operation to two elements.
     #[inline(always)]
     pub fn of<T: Real>(self, a: T, b: T) -> T {
         let zero = T::default();
@@ -263,9 +264,9 @@ mod tests {
         assert_eq!((Unary::Power(0).of(nan), Unary::Power(3).of(2.0), Unary::Power(-2).of(2.0)), (1.0, 8.0, 0.25));
     }
 
-    /// The sum of what is kept of two is one of them, whatever the other is.
+    /// The sum of two kept values is one of them, for any value of the other.
     #[test]
-    fn what_is_kept_chooses_one_of_two() {
+    fn keep_selects_one_of_two() {
         let numbers = [0.0, -0.0, 1.0, 5e-324, -f64::MAX, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
         for a in numbers {
             for b in numbers {
@@ -298,7 +299,7 @@ mod tests {
         assert!(Unary::Sign.of(f64::NAN).is_nan());
     }
 
-    /// What GNU Octave gives.
+    /// Expected values of GNU Octave.
     #[test]
     fn remainders_are_as_the_host_has_them() {
         let (inf, nan) = (f64::INFINITY, f64::NAN);

@@ -1,11 +1,11 @@
-//! Which of two elements comes first where lines are sorted.
+//! Order of elements in a sort.
 
 use crate::stencil::Real;
 
-/// How a line is sorted.
+/// Order of a sorted line.
 ///
-/// -0 equals +0, NaN equals NaN and is larger than any number: so NaN is last in ascending order and first in descending
-/// order. Equal elements stay in the order that they had, in either.
+/// -0 equals +0, NaN equals NaN and is larger than any number: so NaN is last in ascending order and first in
+/// descending order. The sort is stable in either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// The smallest first.
@@ -15,7 +15,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// A whole number that is smaller for an element that comes ahead of another, and the same for equal ones.
+    /// Integer key: smaller for an element that precedes another, and equal for equal ones.
     #[inline(always)]
     pub fn key<T: Real>(self, x: T) -> u64 {
         match self {

@@ -1,4 +1,4 @@
-//! Places in an array: those that are read, or written.
+//! Places in an array to read or write.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Indices {
     distinct: bool,
 }
 
-/// A list is itself alone: the numbers may lie on a device.
+/// Lists are compared by identity: the numbers may lie on a device.
 impl PartialEq for Indices {
     fn eq(&self, other: &Indices) -> bool {
         std::ptr::eq(self, other)
@@ -34,27 +34,27 @@ impl PartialEq for Indices {
 impl Eq for Indices {}
 
 impl Indices {
-    /// Those of an array, which are all smaller than `bound`; `distinct` says that no two are equal.
+    /// Takes the numbers of an array, which are all smaller than `bound`; `distinct` is true if no two are equal.
     pub(crate) fn new(held: Array<u64>, bound: usize, distinct: bool) -> Indices {
         Indices { held, bound, distinct }
     }
 
-    /// How many there are.
+    /// Number of indices.
     pub fn len(&self) -> usize {
         self.held.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What all of them are smaller than.
+    /// Upper bound, which no index reaches.
     pub fn bound(&self) -> usize {
         self.bound
     }
 
-    /// Whether no two are known to be equal.
+    /// True if all are known to be distinct.
     pub fn are_distinct(&self) -> bool {
         self.distinct
     }
@@ -67,23 +67,23 @@ impl Indices {
 /// Places in a regular pattern: `start + i0 step0 + i1 step1 + ..`, the first dimension fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Section {
-    /// The place of the first one.
+    /// First place.
     pub start: usize,
-    /// How many there are along each dimension; 1 where there is none.
+    /// Number of places along each dimension; 1 for missing dimensions.
     pub size: [usize; RANK],
-    /// From one to the next along each dimension; a step may go back.
+    /// Stride along each dimension, which may be negative.
     pub steps: [isize; RANK],
 }
 
 impl Places {
-    /// `len` places one behind the other.
+    /// Selects `len` consecutive places.
     pub fn run(start: usize, len: usize) -> Places {
         let mut section = Section { start, size: [1; RANK], steps: [0; RANK] };
         (section.size[0], section.steps[0]) = (len, 1);
         Places::Section(section)
     }
 
-    /// How many there are.
+    /// Number of places.
     pub fn len(&self) -> usize {
         match self {
             Places::Section(section) => section.size.iter().product(),
@@ -92,19 +92,19 @@ impl Places {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether all of them are places of an array of `elements` elements.
+    /// True if all of them are within an array of `elements` elements.
     pub fn are_within(&self, elements: usize) -> bool {
         match self {
             _ if self.is_empty() => true,
             Places::List(places) => places.iter().all(|&place| place < elements as u64),
             Places::Held(places) => places.bound() <= elements,
             Places::Section(section) => {
-                // As wide as no sum of products of lengths of arrays can be.
+                // Wide enough for any sum of products of array lengths.
                 let reach = |forward: bool| -> i128 {
                     (0..RANK)
                         .filter(|&d| (section.steps[d] > 0) == forward)
@@ -119,7 +119,7 @@ impl Places {
 }
 
 impl Section {
-    /// The places in their order, of a section that lies within an array.
+    /// Lists the places in order, for a section within an array.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         let all = self.size.iter().product();
         (0..all).map(|mut number: usize| {

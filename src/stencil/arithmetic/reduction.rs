@@ -1,15 +1,15 @@
-//! How elements become one number, and in which order.
+//! Reductions and scans, with their order of operations.
 
 use crate::stencil::Real;
 
-/// How elements become one number.
+/// Reduction of elements to one number.
 ///
-/// # The order
-/// Elements `x[0] .. x[n - 1]` fall into chunks of [`CHUNK`], the last one perhaps shorter. Of a chunk, element `i` goes
-/// to lane `i mod LANES`: each of the [`LANES`] lanes begins with the [start](Reduction::start) and takes its elements
-/// in ascending order. Then lane `l` takes lane `l + 16`, for the first 16 lanes; then `l + 8` for the first 8; and so
-/// on, until lane 0 has the chunk's result. Where there is more than one chunk, their results are reduced in the same
-/// way, as elements that are [joined](Reduction::join) only.
+/// # Order
+/// Elements `x[0] .. x[n - 1]` are divided into chunks of [`CHUNK`], the last one perhaps shorter. In a chunk, element
+/// `i` goes to lane `i mod LANES`: each of the [`LANES`] lanes begins with the [start](Reduction::start) and takes its
+/// elements in ascending order. Then lane `l` takes lane `l + 16`, for the first 16 lanes; then `l + 8` for the first
+/// 8; and so on, until lane 0 has the chunk's result. If there is more than one chunk, their results are reduced in the
+/// same way, as elements that are [joined](Reduction::join) only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reduction {
     /// The sum, from +0.
@@ -20,33 +20,33 @@ pub enum Reduction {
     SumOfMagnitudes,
     /// The product, from 1.
     Product,
-    /// The smallest number, NaN left out; NaN where there is no number. Of zeros, the first in this order.
+    /// The smallest number, NaN skipped; NaN if there is no number. Of zeros, the first in this order.
     Min,
     /// The largest number, likewise.
     Max,
-    /// The largest magnitude; NaN where there is one.
+    /// The largest magnitude; NaN if there is one.
     LargestMagnitude,
-    /// 1 where some element is neither a zero nor NaN, else 0.
+    /// 1 if some element is neither a zero nor NaN, else 0.
     Any,
-    /// 1 where no element is a zero, else 0.
+    /// 1 if no element is a zero, else 0.
     All,
-    /// 1 where `a != b` for some element of two arrays, else 0; NaN is unlike itself.
+    /// 1 if `a != b` for some element of two arrays, else 0; NaN differs from itself.
     Differ,
 }
 
-/// Elements that are reduced by themselves ahead of all others.
+/// Number of elements in a chunk, which is reduced before it is combined with others.
 pub const CHUNK: usize = 1024;
 
-/// Lanes in a chunk.
+/// Number of lanes in a chunk.
 pub const LANES: usize = 32;
 
 impl Reduction {
-    /// Whether it takes two arrays.
+    /// True if it takes two arrays.
     pub fn of_two(self) -> bool {
         matches!(self, Reduction::Dot | Reduction::Differ)
     }
 
-    /// What a lane begins with, and what is left of no elements at all.
+    /// Initial value of a lane, and result of an empty reduction.
     #[inline(always)]
     pub fn start<T: Real>(self) -> T {
         match self {
@@ -56,7 +56,7 @@ impl Reduction {
         }
     }
 
-    /// A lane with one element more; `b` is that of the second array, where there are two.
+    /// Adds an element to a lane; `b` is that of the second array, if there are two.
     #[inline(always)]
     pub fn take<T: Real>(self, lane: T, a: T, b: T) -> T {
         let zero = T::default();
@@ -88,7 +88,7 @@ impl Reduction {
         }
     }
 
-    /// A lane with another, or with the result of a chunk.
+    /// Combines a lane with another, or with the result of a chunk.
     #[inline(always)]
     pub fn join<T: Real>(self, lane: T, other: T) -> T {
         match self {
@@ -133,7 +133,7 @@ impl Reduction {
     }
 }
 
-/// Which number of many.
+/// Extreme to search for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extreme {
     /// The smallest.
@@ -143,8 +143,7 @@ pub enum Extreme {
 }
 
 impl Extreme {
-    /// Whether `a` takes the place of `b`, which comes ahead of it: of equals the first stays, and NaN gives way to any
-    /// number.
+    /// True if `a` replaces `b`, which precedes it: of equals the first stays, and any number replaces NaN.
     #[inline(always)]
     pub fn prefers<T: Real>(self, a: T, b: T) -> bool {
         let beyond = match self {
@@ -155,15 +154,15 @@ impl Extreme {
     }
 }
 
-/// How each element becomes what it and all elements ahead of it are together.
+/// Cumulative operation: each element is combined with all elements before it.
 ///
-/// # The order
-/// The elements of a line fall into chunks of [`CHUNK`], and those of a chunk into groups of [`LANES`], the last ones
-/// perhaps shorter. In a group each element is joined to the result of the one before it; the first is its own result.
-/// Then what the groups ahead of it in the chunk are together is joined with each of them: that is the last result of
-/// the group before. Where there is more than one chunk, the last results of all chunks are elements of a line that is
-/// scanned in the same way; then the result of all chunks ahead is joined with each of a chunk. What is joined stands on the
-/// left, and nothing is joined where nothing is ahead.
+/// # Order
+/// The elements of a line are divided into chunks of [`CHUNK`], and those of a chunk into groups of [`LANES`], the last
+/// ones perhaps shorter. In a group each element is joined to the result of the one before it; the first is its own
+/// result. Then the total of the preceding groups of the chunk, which is the last result of the group before, is joined
+/// with each of them. If there is more than one chunk, the last results of all chunks are elements of a line that is
+/// scanned in the same way; then the result of all preceding chunks is joined with each element of a chunk. The
+/// preceding total is the left operand, and the first group and chunk are left as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scan {
     /// Running sums.
@@ -173,7 +172,7 @@ pub enum Scan {
 }
 
 impl Scan {
-    /// What is ahead, with what follows.
+    /// Combines the preceding total with an element.
     #[inline(always)]
     pub fn join<T: Real>(self, ahead: T, other: T) -> T {
         match self {

@@ -1,29 +1,29 @@
-//! Elements of an array, all from places that lie as far from their own.
+//! Shifts: every element is copied from the same offset.
 
 use crate::stencil::{Boundary, Ends};
 
-/// `to[i] = from[i + offset]` along each of three dimensions. Beyond an end, a boundary that is no constant says which
-/// element is meant.
+/// `to[i] = from[i + offset]` along each of three dimensions. Beyond an end, a boundary other than a constant selects
+/// the element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
     /// The array's extents.
     pub size: [usize; 3],
-    /// How far away an element is read along each dimension.
+    /// Offset of the element read, along each dimension.
     pub offsets: [isize; 3],
-    /// What lies beyond the ends along each dimension.
+    /// Boundary along each dimension.
     pub boundaries: [Boundary<f64>; 3],
 }
 
-/// A dimension, how far away an element is read along it, and what lies beyond its ends.
+/// Extent of a dimension, offset along it, and its boundary.
 pub type Along = (usize, isize, Boundary<f64>);
 
 impl Shift {
-    /// How the places `at` of a line, as many as it has elements, are those of a shift along it; `None` where they are not.
+    /// Recognises the places `at` of a line, one for each element, as a shift along it; `None` if they are not.
     pub fn along(extent: usize, at: impl Fn(usize) -> usize) -> Option<Along> {
         if extent == 0 {
             return None;
         }
-        // An element far from both ends tells it, if there is one; else one at an end.
+        // An element far from both ends determines the offset, if there is one; else one at an end.
         let candidates = [extent / 2, 0, extent - 1].map(|i| at(i) as isize - i as isize);
         let boundaries = [Boundary::Replicate, Boundary::Circular, Boundary::Symmetric, Boundary::Mirror];
         let mut all = candidates.into_iter().flat_map(|offset| boundaries.map(|boundary| (offset, boundary)));
@@ -33,7 +33,7 @@ impl Shift {
         all.find(fits).map(|(offset, boundary)| (extent, offset, boundary))
     }
 
-    /// A shift along these dimensions, the first one fastest; `None` where it is along too many.
+    /// Shifts along these dimensions, the first one fastest; `None` if there are too many.
     pub fn new(dims: &[Along]) -> Option<Shift> {
         let stays = |&(extent, offset, _): &Along| offset == 0 || extent == 1;
         let mut merged: Vec<Along> = Vec::new();
@@ -55,21 +55,21 @@ impl Shift {
         })
     }
 
-    /// The number of elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.size.iter().product()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where each element is read, counted from 0 over the whole array.
+    /// Place from which each element is read, counted from 0 over the whole array.
     pub fn places(&self) -> Vec<u64> {
         let along = [0, 1, 2].map(|d| {
             let (extent, ends) = (self.size[d], Ends::from(self.boundaries[d]));
-            // A constant is no place.
+            // A constant has no place.
             let place = |i: usize| ends.sample_at(i as isize + self.offsets[d], extent).unwrap_or(i);
             (0..extent).map(place).collect::<Vec<_>>()
         });
@@ -106,7 +106,7 @@ mod tests {
                 {
                     let at = |i: usize| boundary.sample_at(i as isize + offset, extent).unwrap_or(i);
                     let (_, found, beyond) = Shift::along(extent, at).unwrap_or((0, isize::MAX, Boundary::Replicate));
-                    // Lines may be those of two shifts.
+                    // Two shifts may have the same places.
                     let same = |i: usize| beyond.sample_at(i as isize + found, extent) == Some(at(i));
                     let plain = offset.unsigned_abs() <= extent / 2 && boundary != Boundary::Mirror;
                     assert!((0..extent).all(same) || !plain && found == isize::MAX, "{extent} {offset} {boundary:?}");

@@ -1,8 +1,9 @@
 //! `sin`, `cos` and `tan`, and `sinpi` and `cospi`, of multiples of pi. Errors: up to 0.7 ulp, of `tan` up to 0.75.
 //!
-//! `|x| = n pi/2 + r` with a whole `n` and |r| <= pi/4, `r` a sum of two doubles. Up to [`MODERATE`] pi/2 is a sum of
-//! three doubles. Beyond, as Payne and Hanek (1983) found, only some bits of 2/pi matter: those before are of multiples
-//! of 4, those behind are too small. 192 bits are enough: no double comes nearer to a multiple of pi/2 than 2 to -62.
+//! `|x| = n pi/2 + r` with an integer `n` and |r| <= pi/4, `r` a sum of two doubles. Up to [`MODERATE`] pi/2 is a sum
+//! of three doubles. Beyond, as Payne and Hanek (1983) found, only some bits of 2/pi matter: those before them
+//! contribute multiples of 4, those after are too small. 192 bits are enough: no double comes nearer to a multiple of
+//! pi/2 than 2 to -62.
 
 use super::machine::Machine;
 use super::steps::{
@@ -10,13 +11,13 @@ use super::steps::{
     two_product, two_sum, with_sign,
 };
 
-/// Up to here, 2 to 40, arguments are reduced without the bits of 2/pi.
+/// Up to this, 2 to 40, arguments are reduced without the bits of 2/pi.
 pub const MODERATE: f64 = 1_099_511_627_776.0;
 
-/// Which arguments a function is made for.
+/// Range of arguments of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// All of them.
+    /// All arguments.
     Everything,
     /// Arguments up to [`MODERATE`], infinities and NaN: fewer steps, which have the same bits there.
     Moderate,
@@ -26,7 +27,7 @@ pub enum Reach {
 const HALF_PI: [f64; 3] =
     [std::f64::consts::FRAC_PI_2, f64::from_bits(0x3c91_a626_3314_5c07), f64::from_bits(0xb91f_1976_b7ed_8fbc)];
 
-/// The bits of 2/pi behind the point, after 64 zeros.
+/// Bits of 2/pi after the binary point, preceded by 64 zeros.
 static TWO_OVER_PI: [u64; 20] = [
     0,
     0xa2f9_836e_4e44_1529,
@@ -61,7 +62,7 @@ const SINE: [f64; 7] = [
     -7.585486485235938e-13,
 ];
 
-/// What its lowest coefficient lacks of -1/6.
+/// Difference of its lowest coefficient from -1/6.
 const SIXTH_REST: f64 = -1.0 / 6.0 * f64::EPSILON / 4.0;
 
 /// `(cos r - 1 + r^2 / 2) / r^4` in r^2, for |r| up to pi/4: degree 6, error 2 to -59.9.
@@ -75,11 +76,11 @@ const COSINE: [f64; 7] = [
     4.745198807202876e-14,
 ];
 
-/// An angle without its multiples of pi/2.
+/// An angle reduced modulo pi/2.
 struct Reduced<M: Machine> {
-    /// How many there were; only the two lowest bits count.
+    /// Number of multiples removed; only the two lowest bits count.
     count: M::Whole,
-    /// What is left.
+    /// The remainder.
     r: Pair<M>,
 }
 
@@ -125,8 +126,8 @@ fn reduced_large<M: Machine>(m: &mut M, a: M::Number) -> Reduced<M> {
     let (fraction, hidden) = (m.whole((1 << 52) - 1), m.whole(1 << 52));
     let mantissa = m.wand(bits, fraction);
     let mantissa = m.wor(mantissa, hidden);
-    // The number is the mantissa times 2^(exponent - 1075). Bits of 2/pi before place exponent - 1077 make multiples
-    // of 4; the table begins 64 places before the point.
+    // The number is the mantissa times 2^(exponent - 1075). Bits of 2/pi before place exponent - 1077 make multiples of
+    // 4; the table begins 64 places before the point.
     let (exponent, bias) = (m.shr(bits, 52), m.whole(1077 - 64));
     let place = m.wsub(exponent, bias);
     let word = m.shr(place, 6);
@@ -154,7 +155,7 @@ fn reduced_large<M: Machine>(m: &mut M, a: M::Number) -> Reduced<M> {
     let low = m.wmul(mantissa, second);
     let carried = m.wmulhi(mantissa, third);
     let low = m.wadd(low, carried);
-    // Without signs, the sum is smaller than what was added where it did not go into 64 bits.
+    // As unsigned numbers, the sum is smaller than the addend if it overflowed 64 bits.
     let sign = m.whole(SIGN);
     let (sum, added) = (m.wxor(low, sign), m.wxor(carried, sign));
     let overflows = m.wless(sum, added);
@@ -163,8 +164,8 @@ fn reduced_large<M: Machine>(m: &mut M, a: M::Number) -> Reduced<M> {
     in_radians(m, high, low)
 }
 
-/// `part`, of up to 32 bits, times 2 to the power of `lowest`, less `taken`. Its bits are made the low ones of a power of
-/// two, which is subtracted.
+/// Computes `part`, of up to 32 bits, times 2 to the power of `lowest`, minus `taken`. Its bits become the low ones of
+/// a power of two, which is subtracted.
 #[inline(always)]
 fn placed<M: Machine>(m: &mut M, part: M::Whole, lowest: i64, taken: f64) -> M::Number {
     let origin = (1023 + 52 + lowest) << 52;
@@ -174,13 +175,13 @@ fn placed<M: Machine>(m: &mut M, part: M::Whole, lowest: i64, taken: f64) -> M::
     m.sub(number, origin)
 }
 
-/// An angle in quarters of a turn: its 128 bits, of which two stand before the point.
+/// An angle in quarter turns: its 128 bits, two of them before the binary point.
 #[inline(always)]
 fn in_radians<M: Machine>(m: &mut M, high: M::Whole, low: M::Whole) -> Reduced<M> {
     let half = m.whole(1 << 61);
     let shifted = m.wadd(high, half);
     let count = m.shr(shifted, 62);
-    // What is left, with the half more: 32 bits a part, but 30 in the first, which takes the half away again.
+    // The remainder plus one half: 32 bits a part, but 30 in the first, which subtracts the half again.
     let (mask, part) = (m.whole((1 << 62) - 1), m.whole((1 << 32) - 1));
     let left = m.wand(shifted, mask);
     let parts = [m.shr(left, 32), m.wand(left, part), m.shr(low, 32), m.wand(low, part)];
@@ -198,10 +199,10 @@ fn in_radians<M: Machine>(m: &mut M, high: M::Whole, low: M::Whole) -> Reduced<M
     Reduced { count, r: (r, m.fma(rest, first, error)) }
 }
 
-/// The sine of what is left.
+/// The sine of the remainder.
 #[inline(always)]
 fn sine<M: Machine>(m: &mut M, (r, rest): Pair<M>, (square, square_error): Pair<M>) -> Pair<M> {
-    // The rest counts times the cosine, of which two terms are enough.
+    // The low part is multiplied by the cosine, of which two terms are enough.
     let (one, minus_half) = (m.number(1.0), m.number(-0.5));
     let slope = m.fma(square, minus_half, one);
     let tail = m.mul(rest, slope);
@@ -214,7 +215,7 @@ fn sine<M: Machine>(m: &mut M, (r, rest): Pair<M>, (square, square_error): Pair<
     (r, m.fma(r, factor, tail))
 }
 
-/// The cosine of what is left.
+/// The cosine of the remainder.
 #[inline(always)]
 fn cosine<M: Machine>(m: &mut M, (r, rest): Pair<M>, (square, square_error): Pair<M>) -> Pair<M> {
     let (one, minus_half) = (m.number(1.0), m.number(-0.5));
@@ -228,13 +229,13 @@ fn cosine<M: Machine>(m: &mut M, (r, rest): Pair<M>, (square, square_error): Pai
 }
 
 shared! {
-    /// Both, of the angle that is left.
+    /// Both sine and cosine of the remainder.
     fn sine_and_cosine<M>(m, r: Pair<M>) -> [Pair<M>; 2] {
         let square = two_product(m, r.0, r.0);
         [sine(m, r, square), cosine(m, r, square)]
     }
 
-    /// The sine after `count` quarters of a turn, its sign flipped as `sign` says.
+    /// The sine after `count` quarter turns, with its sign flipped by `sign`.
     fn turned<M>(m, count: M::Whole, r: Pair<M>, sign: M::Whole) -> M::Number {
         let [sine, cosine] = sine_and_cosine(m, r);
         let (sine, cosine) = (m.add(sine.0, sine.1), m.add(cosine.0, cosine.1));
@@ -271,7 +272,7 @@ shared! {
     /// The sine of pi times a magnitude, after `quarters` more. A zero is +0.
     fn sine_of_half_turns<M>(m, a: M::Number, quarters: i64) -> M::Number {
         let (half, minus_half, two, minus_two) = (m.number(0.5), m.number(-0.5), m.number(2.0), m.number(-2.0));
-        // Without its multiples of 2, then of 1/2: all of that is exact.
+        // Removes multiples of 2, then of 1/2: all of that is exact.
         let turns = m.mul(a, half);
         let turns = m.nearest(turns);
         let left = m.fma(turns, minus_two, a);
@@ -290,7 +291,7 @@ shared! {
     }
 }
 
-/// The sine of `x` times pi. Of a whole number it is a zero with the sign of that.
+/// The sine of `x` times pi. For an integer it is a zero with the sign of that.
 #[inline(always)]
 pub fn sinpi<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let (a, sign) = (m.abs(x), sign_of(m, x));

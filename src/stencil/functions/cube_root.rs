@@ -1,7 +1,7 @@
 //! `cbrt`. Errors: up to 0.67 ulp.
 //!
-//! A third of the bits is an estimate, as in FreeBSD's `cbrt`; a polynomial makes 23 bits of it, and a step of Halley's
-//! method the rest.
+//! A third of the bits is an estimate, as in FreeBSD's `cbrt`; a polynomial refines it to 23 bits, and a step of
+//! Halley's method to the rest.
 
 use super::machine::Machine;
 use super::steps::{polynomial, sign_of, with_sign};
@@ -10,14 +10,14 @@ use super::steps::{polynomial, sign_of, with_sign};
 const CUBE: [f64; 5] =
     [1.8723014694809326, -1.8705021841391352, 1.599926563638851, -0.7442223139104178, 0.1424964506139942];
 
-/// What is added to a third of the high bits: two thirds of the exponent's bias, less what has the error of both signs.
+/// Added to a third of the high bits: two thirds of the exponent's bias, less a correction that balances the error.
 const BIAS: i64 = 715_094_163;
 
 /// The cube root.
 #[inline(always)]
 pub fn cbrt<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let (a, sign) = (m.abs(x), sign_of(m, x));
-    // A subnormal number is 2 to 54 larger first.
+    // Subnormal numbers are first scaled by 2 to 54.
     let (least, factor) = (m.number(f64::MIN_POSITIVE), m.number(18_014_398_509_481_984.0));
     let is_subnormal = m.less(a, least);
     let larger = m.mul(a, factor);

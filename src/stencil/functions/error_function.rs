@@ -1,7 +1,7 @@
 //! `erf` and `erfc`. Errors: up to 1.1 and 1.25 ulp.
 //!
-//! `erfc a = e^(-a^2) H (t) / (a + 4)`, where H is a polynomial in `t = (a - 4) / (a + 4)`, as in Shepherd and Laframboise
-//! (1981). `erf a` is 1 less that, but up to 1/2 a polynomial of its own.
+//! `erfc a = e^(-a^2) H (t) / (a + 4)`, where H is a polynomial in `t = (a - 4) / (a + 4)`, as in Shepherd and
+//! Laframboise (1981). `erf a` is 1 minus that, but up to 1/2 a polynomial of its own.
 
 use super::exponential::power_of_sum;
 use super::machine::Machine;
@@ -28,8 +28,8 @@ const PER_ROOT_PI: [f64; 2] = [std::f64::consts::FRAC_2_SQRT_PI, f64::from_bits(
 /// H of 0 as a sum of two doubles.
 const MIDDLE: [f64; 2] = [1.095995661000491, f64::from_bits(0x3c90_981a_a127_47ce)];
 
-/// `(H - H (0)) / t` for t from -1 to 3/4, which is a from 0 to 28, but for its first coefficient: degree 22, error 2 to
-/// -55.3.
+/// `(H - H (0)) / t` for t from -1 to 3/4, which is a from 0 to 28, but for its first coefficient: degree 22, error 2
+/// to -55.3.
 const FIRST: f64 = -0.976548729080882;
 const H: [f64; 22] = [
     0.7732087022652372,

@@ -1,6 +1,7 @@
 //! Powers of e: `exp` and `expm1`. Errors: up to 0.65 ulp, and 0.76 where the result of `exp` is subnormal.
 //!
-//! `x = k log 2 + r` with a whole `k` and `|r| <= log 2 / 2`; then `e^x = 2^k e^r`, and `e^r` is 1 + r + r^2/2 + r^3 E(r).
+//! `x = k log 2 + r` with an integer `k` and `|r| <= log 2 / 2`; then `e^x = 2^k e^r`, and `e^r` is 1 + r + r^2/2 + r^3
+//! E(r).
 
 use super::machine::Machine;
 use super::steps::{
@@ -8,7 +9,7 @@ use super::steps::{
     scaled, two_product, two_sum,
 };
 
-/// log 2 as a sum. The first has 42 bits: its product with a whole number of 11 is exact.
+/// log 2 as a sum. The first term has 42 bits: its product with an integer of 11 is exact.
 pub(super) const LN2: [f64; 2] = [f64::from_bits(0x3fe6_2e42_fefa_3800), f64::from_bits(0x3d2e_f357_93c7_6730)];
 
 /// `(e^r - 1 - r - r^2 / 2) / r^3` for |r| up to log 2 / 2: degree 9, error 2 to -61.6.
@@ -25,12 +26,12 @@ const E: [f64; 10] = [
     2.0914686968086876e-09,
 ];
 
-/// `x + rest` without its multiples of log 2.
+/// `x + rest` reduced modulo log 2.
 pub(super) struct Reduced<M: Machine> {
-    /// How many there were.
+    /// Number of multiples removed.
     pub(super) count: M::Number,
     pub(super) whole: M::Whole,
-    /// What is left, as a sum.
+    /// The remainder, as a sum.
     pub(super) r: M::Number,
     pub(super) rest: M::Number,
 }
@@ -91,7 +92,7 @@ pub fn expm1<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let bounded = at_least(m, bounded, -40.0);
     let Reduced { count, whole, r, rest } = reduced(m, bounded, None);
     let (zero, half, one) = (m.number(0.0), m.number(0.5), m.number(1.0));
-    // Beyond 2 to 100 the 1 is not seen.
+    // Beyond 2 to 100 the 1 is negligible.
     let (bound, bias) = (m.number(100.0), m.whole(1023));
     let seen = m.less(count, bound);
     let exponent = m.wsub(bias, whole);
@@ -114,7 +115,7 @@ pub fn expm1<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let tail = m.fma(cube, e, tail);
     let result = m.add(sum, tail);
     let result = scaled(m, result, whole);
-    // The sum of zeros is +0.
+    // A sum of zeros is +0.
     let is_zero = m.equal(x, zero);
     m.select(is_zero, x, result)
 }

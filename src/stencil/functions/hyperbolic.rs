@@ -1,6 +1,6 @@
 //! `sinh`, `cosh` and `tanh`. Errors: up to 0.6 ulp.
 //!
-//! Of `|x| = k log 2 + r`, both `e^r` and `e^-r` are sums of two doubles, made of the even and the odd part of one
+//! For `|x| = k log 2 + r`, both `e^r` and `e^-r` are sums of two doubles, from the even and the odd part of one
 //! series. The functions are their sum, their difference, and the quotient of these.
 
 use super::exponential::{Reduced, reduced};
@@ -56,7 +56,7 @@ shared! {
         let plus_odd = m.fma(rest, up, plus_odd);
         let minus_odd = minus_product(m, rest, down, minus_odd);
         let (up_rest, down_rest) = (m.add(up_error, plus_odd), m.add(down_error, minus_odd));
-        // 4^-k; beyond k = 40 the second power is not seen.
+        // 4^-k; beyond k = 40 the second power is negligible.
         let (bound, zero, bias) = (m.number(40.0), m.number(0.0), m.whole(1023));
         let seen = m.less(count, bound);
         let twice = m.shl(whole, 1);

@@ -1,7 +1,7 @@
 //! `asin` and `acos`. Errors: up to 0.7 ulp.
 //!
-//! Up to 1/2, `asin t = t + t^3 A(t^2)`. Beyond, `asin x = pi/2 - 2 asin t` with `t = sqrt ((1 - x) / 2)`, whose rounding
-//! error counts, too.
+//! Up to 1/2, `asin t = t + t^3 A(t^2)`. Beyond, `asin x = pi/2 - 2 asin t` with `t = sqrt ((1 - x) / 2)`, whose
+//! rounding error is included.
 
 use super::machine::Machine;
 use super::steps::{Pair, fast_two_sum, numbers, polynomial, root, sign_of, with_sign};
@@ -27,16 +27,16 @@ const A: [f64; 14] = [
     0.02961201126495512,
 ];
 
-/// What both functions begin with, of a magnitude.
+/// Common part of both functions, for a magnitude.
 struct Common<M: Machine> {
-    /// Whether it is at most 1/2.
+    /// True if it is at most 1/2.
     is_small: M::Truth,
     /// The arc sine of `t`.
     arc: Pair<M>,
 }
 
 shared! {
-    /// The arc of a magnitude. Of one beyond 1 it is NaN.
+    /// The arc of a magnitude; NaN beyond 1.
     fn common<M>(m, a: M::Number) -> Common<M> {
         let (half, zero) = (m.number(0.5), m.number(0.0));
         let is_small = m.less_equal(a, half);

@@ -1,13 +1,13 @@
 //! `asinh`, `acosh` and `atanh`. Errors: up to 0.7 ulp.
 //!
-//! Each is `log (1 + f)`, of a sum `f` of two doubles: `a + sqrt (a^2 + 1) - 1`, `a + sqrt (a^2 - 1) - 1`, and, twice the
-//! result, `2 a / (1 - a)`.
+//! Each is `log (1 + f)`, of a sum `f` of two doubles: `a + sqrt (a^2 + 1) - 1`, `a + sqrt (a^2 - 1) - 1`, and, twice
+//! the result, `2 a / (1 - a)`.
 
 use super::logarithm::log1p_of_sum;
 use super::machine::Machine;
 use super::steps::{fast_two_sum, quotient, root, sign_of, two_product, two_sum, with_sign};
 
-/// From here, 2 to 60, the root of `a^2 + 1` is that of `a^2`.
+/// From this on, 2 to 60, the root of `a^2 + 1` is that of `a^2`.
 const LARGE: f64 = 1_152_921_504_606_846_976.0;
 
 shared! {
@@ -19,7 +19,7 @@ shared! {
         let error = m.add(error, sum_error);
         let (sum, error) = fast_two_sum(m, sum, error);
         let (root, root_error) = root(m, sum, Some(error));
-        // Both differences are exact as far as they count.
+        // Both differences are exact to the digits that matter.
         let (zero, one) = (m.number(0.0), m.number(1.0));
         let (larger, smaller) = if unit > 0.0 { (a, root) } else { (root, a) };
         let (larger, smaller) = (larger, m.sub(smaller, one));
@@ -34,7 +34,7 @@ shared! {
         log1p_of_sum(m, f, Some(rest), Some(more))
     }
 
-    /// A result where it is usual, infinity where it is that, else NaN.
+    /// The result if it is regular, infinity if `is_infinite`, else NaN.
     fn with_special<M>(m, is_usual: M::Truth, is_infinite: M::Truth, result: M::Number) -> M::Number {
         let (infinity, nan) = (m.number(f64::INFINITY), m.number(f64::NAN));
         let outside = m.select(is_infinite, infinity, nan);

@@ -21,10 +21,10 @@ const R: [f64; 8] = [
     0.13086767009948175,
 ];
 
-/// The bits of sqrt (1/2).
+/// Bits of sqrt (1/2).
 const ROOT_BITS: i64 = 0x3fe6_a09e_667f_3bcd;
 
-/// The logarithm of 2 to the base 10 as a sum, of which the first has 42 bits.
+/// The logarithm of 2 to the base 10 as a sum, whose first term has 42 bits.
 const LOG10_2: [f64; 2] = [f64::from_bits(0x3fd3_4413_509f_7800), f64::from_bits(0x3d1f_ef31_1f12_b358)];
 
 /// 1 / log 2 and 1 / log 10 as sums of two doubles.
@@ -42,7 +42,7 @@ pub(super) struct Split<M: Machine> {
 }
 
 shared! {
-    /// Splits a positive normal number. With `less`, k is smaller by that.
+    /// Splits a positive normal number, and subtracts `less` from k if given.
     fn split_normal<M>(m, x: M::Number, less: Option<M::Whole>) -> Split<M> {
         let (bits, root) = (m.bits(x), m.whole(ROOT_BITS));
         let (bias, fraction) = (m.whole(1023 << 52), m.whole((1 << 52) - 1));
@@ -100,7 +100,7 @@ shared! {
         m.add(sum, rest)
     }
 
-    /// What a logarithm is where it is not of a positive finite number.
+    /// Replaces a logarithm unless it is of a positive finite number.
     fn with_special<M>(m, x: M::Number, zero_at: f64, result: M::Number) -> M::Number {
         let (origin, infinity) = (m.number(zero_at), m.number(f64::INFINITY));
         let (minus_infinity, nan) = (m.number(f64::NEG_INFINITY), m.number(f64::NAN));
@@ -127,7 +127,7 @@ pub fn log<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
 }
 
 shared! {
-    /// A logarithm to another base, of which `per` is the inverse of the natural logarithm, and `two` that of 2.
+    /// A logarithm to another base: `per` is the inverse of the base's natural logarithm, and `two` the logarithm of 2.
     fn log_to<M>(m, x: M::Number, per: [f64; 2], two: [f64; 2]) -> M::Number {
         let Split { count, z, .. } = split(m, x);
         let one = m.number(1.0);
@@ -156,8 +156,8 @@ pub fn log10<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
 }
 
 shared! {
-    /// `2^more (1 + x + rest)`, its logarithm, for a sum of at least sqrt (1/2) - 1, or an `x` above -1 without a rest. `rest`
-    /// counts little beside `x`.
+    /// The logarithm of `2^more (1 + x + rest)`, for a sum of at least sqrt (1/2) - 1, or an `x` above -1 without a
+    /// rest. `rest` is small relative to `x`.
     pub(super) fn log1p_of_sum<M>(m, x: M::Number, rest: Option<M::Number>, more: Option<M::Number>) -> M::Number {
         let (one, zero) = (m.number(1.0), m.number(0.0));
         let (u, lost) = two_sum(m, one, x);
@@ -169,7 +169,7 @@ shared! {
         let (bias, bound) = (m.whole(1023), m.number(100.0));
         let exponent = m.wsub(bias, whole);
         let inverse = power_of_two(m, exponent);
-        // Beyond 2 to 100 the error is not seen.
+        // Beyond 2 to 100 the error is negligible.
         let is_seen = m.less(count, bound);
         let lost = m.select(is_seen, lost, zero);
         let inverse = m.select(is_seen, inverse, zero);
@@ -180,7 +180,7 @@ shared! {
         let f = m.select(is_near, x, f);
         let lost = m.select(is_near, rest, lost);
         let (first, rest) = log_near_one(m, f);
-        // The error counts times the slope, 1 / (1 + f).
+        // The error is multiplied by the slope, 1 / (1 + f).
         let slope = polynomial(m, f, &[1.0, -1.0, 1.0, -1.0, 1.0]);
         let rest = m.fma(lost, slope, rest);
         let count = match more {
@@ -196,7 +196,7 @@ shared! {
 pub fn log1p<M: Machine>(m: &mut M, x: M::Number) -> M::Number {
     let result = log1p_of_sum(m, x, None, None);
     let result = with_special(m, x, -1.0, result);
-    // The sum of zeros is +0.
+    // A sum of zeros is +0.
     let zero = m.number(0.0);
     let is_zero = m.equal(x, zero);
     m.select(is_zero, x, result)

@@ -1,9 +1,9 @@
-//! The operations that the functions are made of.
+//! Primitive operations of the functions.
 
-/// What does the operations that the functions are made of.
+/// Executes the primitive operations of the functions.
 ///
-/// Operations on numbers are rounded once, to nearest, ties to even; subnormal numbers count. Comparisons with NaN are
-/// false. Operations on whole numbers drop what does not go into 64 bits.
+/// Operations on numbers are rounded once, to nearest, ties to even; subnormal numbers are supported. Comparisons with
+/// NaN are false. Operations on integers wrap at 64 bits.
 pub trait Machine {
     /// A double.
     type Number: Copy;
@@ -29,16 +29,16 @@ pub trait Machine {
     fn fma(&mut self, a: Self::Number, b: Self::Number, c: Self::Number) -> Self::Number;
     /// The square root.
     fn sqrt(&mut self, a: Self::Number) -> Self::Number;
-    /// With the other sign.
+    /// The negative.
     fn neg(&mut self, a: Self::Number) -> Self::Number;
-    /// Without its sign.
+    /// The magnitude.
     fn abs(&mut self, a: Self::Number) -> Self::Number;
-    /// The nearest whole number, ties to even.
+    /// The nearest integer, ties to even.
     fn nearest(&mut self, a: Self::Number) -> Self::Number;
 
     /// The bits of a number.
     fn bits(&mut self, a: Self::Number) -> Self::Whole;
-    /// The number of these bits.
+    /// The number with these bits.
     fn of_bits(&mut self, a: Self::Whole) -> Self::Number;
 
     /// `a + b`.
@@ -47,21 +47,21 @@ pub trait Machine {
     fn wsub(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Whole;
     /// The low 64 bits of `a b`.
     fn wmul(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Whole;
-    /// The high 64 bits of `a b`, both without sign.
+    /// The high 64 bits of `a b`, both unsigned.
     fn wmulhi(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Whole;
-    /// Bits that both have.
+    /// Bitwise and.
     fn wand(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Whole;
-    /// Bits that one of them has.
+    /// Bitwise or.
     fn wor(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Whole;
-    /// Bits that exactly one of them has.
+    /// Bitwise exclusive or.
     fn wxor(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Whole;
-    /// To the left by less than 64.
+    /// Shifts left by less than 64.
     fn shl(&mut self, a: Self::Whole, by: u32) -> Self::Whole;
-    /// To the right by less than 64; zeros follow.
+    /// Shifts right by less than 64, filling with zeros.
     fn shr(&mut self, a: Self::Whole, by: u32) -> Self::Whole;
-    /// To the left by `by`, which is from 0 to 63.
+    /// Shifts left by `by`, which is from 0 to 63.
     fn shl_by(&mut self, a: Self::Whole, by: Self::Whole) -> Self::Whole;
-    /// To the right by `by`, which is from 0 to 63; zeros follow.
+    /// Shifts right by `by`, which is from 0 to 63, filling with zeros.
     fn shr_by(&mut self, a: Self::Whole, by: Self::Whole) -> Self::Whole;
 
     /// `a < b`.
@@ -70,26 +70,26 @@ pub trait Machine {
     fn less_equal(&mut self, a: Self::Number, b: Self::Number) -> Self::Truth;
     /// `a == b`.
     fn equal(&mut self, a: Self::Number, b: Self::Number) -> Self::Truth;
-    /// `a < b`, with their signs.
+    /// `a < b`, both signed.
     fn wless(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Truth;
     /// `a == b`.
     fn wequal(&mut self, a: Self::Whole, b: Self::Whole) -> Self::Truth;
-    /// Whether both are true.
+    /// True if both are true.
     fn both(&mut self, a: Self::Truth, b: Self::Truth) -> Self::Truth;
-    /// Whether one of them is true.
+    /// True if one of them is true.
     fn either(&mut self, a: Self::Truth, b: Self::Truth) -> Self::Truth;
-    /// Whether it is false.
+    /// True if it is false.
     fn not(&mut self, a: Self::Truth) -> Self::Truth;
 
-    /// `a` where `which` is true, else `b`.
+    /// `a` if `which` is true, else `b`.
     fn select(&mut self, which: Self::Truth, a: Self::Number, b: Self::Number) -> Self::Number;
-    /// `a` where `which` is true, else `b`.
+    /// `a` if `which` is true, else `b`.
     fn wselect(&mut self, which: Self::Truth, a: Self::Whole, b: Self::Whole) -> Self::Whole;
 
     /// An entry of a table; `at` lies within.
     fn word(&mut self, table: &'static [u64], at: Self::Whole) -> Self::Whole;
 
-    /// `steps` of these operands, which several functions take. A machine may have them compiled once, apart.
+    /// Runs `steps`, which several functions use, on these operands. A machine may compile them once, as a function.
     #[inline(always)]
     fn shared<S: Steps<Self, A, R>, A, R>(&mut self, _: S, operands: A) -> R
     where
@@ -99,8 +99,8 @@ pub trait Machine {
     }
 }
 
-/// Steps that several functions take.
+/// A sequence of operations that several functions use.
 pub trait Steps<M, A, R> {
-    /// Takes them.
+    /// Runs it.
     fn take(m: &mut M, operands: A) -> R;
 }

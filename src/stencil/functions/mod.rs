@@ -1,27 +1,27 @@
-//! The elementary functions, each written once for any machine of IEEE 754.
+//! The elementary functions, each written once for any machine with IEEE 754 arithmetic.
 //!
 //! # Same bits
 //! A function is a straight line of operations of a [`Machine`]: sums, products, divisions, square roots and fused
-//! multiply-adds of doubles, each rounded once to nearest, and operations on 64-bit integers. No step depends on a value
-//! but by [`Machine::select`]. So every machine that does these operations has the same bits: [`Scalar`] computes them
-//! at once, and another may write them down as a program. Only the payload and the sign of a NaN are left open.
+//! multiply-adds of doubles, each rounded once to nearest, and operations on 64-bit integers. Only [`Machine::select`]
+//! depends on a value. So every machine with these operations has the same bits: [`Scalar`] computes them directly, and
+//! another may record them as a program. Only the payload and the sign of a NaN are unspecified.
 //!
-//! All functions are inlined, and none has a closure with a step in it: what the compiler does not inline it compiles
-//! without the instructions that its caller has, and a fused multiply-add becomes a call. What writes programs down needs
-//! no such instructions: steps that several functions take ([`Machine::shared`]) are compiled for it once.
+//! All functions are inlined, and none has a closure with a step in it: code that the compiler does not inline is
+//! compiled without the instruction set of its caller, and a fused multiply-add becomes a call. A machine that records
+//! programs needs no such instructions: shared steps ([`Machine::shared`]) are compiled for it once.
 //!
 //! # Accuracy
-//! Each page says the bound of its functions' errors, in units of the last place of the result (ulp);
+//! Each file states the bound of its functions' errors, in units of the last place of the result (ulp);
 //! `tests/checks/functions.rs` compares them with another library's. The leading terms of a result are sums of two
-//! doubles where that is needed, so that the last addition is most of the error.
+//! doubles if needed, so that the last addition is most of the error.
 //!
 //! # Polynomials
-//! `coefficients.py`, beside this file, has found them all: they interpolate at the nodes of Chebyshev, and the
-//! coefficients are rounded to double. The error that a comment tells is the largest at 4000 points, with the rounded
-//! coefficients, as a part of the whole result.
+//! All are computed by `coefficients.py` in this folder: they interpolate at Chebyshev nodes, and the coefficients are
+//! rounded to double. The error in a comment is the largest at 4000 points, with the rounded coefficients, relative to
+//! the whole result.
 
-/// Functions of a machine `m`, each a step that others share. A function of Rust's that is an argument would not be inlined,
-/// so each has a type.
+/// Functions of a machine `m`, each a step shared by others. A Rust function passed as an argument would not be
+/// inlined, so each has a type.
 macro_rules! shared {
     ($(
         $(#[$attribute:meta])*

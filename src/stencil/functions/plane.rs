@@ -1,5 +1,5 @@
-//! Functions of a point of the plane: `atan2`, `hypot`, and `atan`, the angle of (1, x). Errors: up to 0.7 ulp
-//! of `atan`, 0.76 of `atan2`, and 0.51 of `hypot`, but 0.76 where that is subnormal.
+//! Functions of a point of the plane: `atan2`, `hypot`, and `atan`, the angle of (1, x). Errors: up to 0.7 ulp for
+//! `atan`, 0.76 for `atan2`, and 0.51 for `hypot`, but 0.76 if that is subnormal.
 //!
 //! An angle up to pi/2 is that of a base, 0, pi/4 or pi/2, plus `atan t` with |t| <= tan (pi/8); `t` is one quotient of
 //! sums of the coordinates.
@@ -33,7 +33,7 @@ const T: [f64; 12] = [
 ];
 
 shared! {
-    /// The angle of a point with coordinates from +0 on, as a sum. Its double may not be too large, nor a quotient of it
+    /// The angle of a point with coordinates from +0 on, as a sum. Doubling it must not overflow, nor its quotients be
     /// inexact.
     fn angle<M>(m, x: M::Number, y: M::Number) -> Pair<M> {
         let (eighth, zero) = (m.number(EIGHTH), m.number(0.0));
@@ -52,7 +52,7 @@ shared! {
         let square = m.mul(t, t);
         let polynomial = polynomial(m, square, &T);
         let cube = m.mul(square, t);
-        // The rest counts times the slope, 1 / (1 + t^2), of which two terms are enough.
+        // The rest is multiplied by the slope, 1 / (1 + t^2), of which two terms are enough.
         let slope_of_rest = minus_product(m, square, rest, rest);
         let tail = m.fma(cube, polynomial, slope_of_rest);
         let quarter = numbers(m, QUARTER_PI);
@@ -88,7 +88,7 @@ struct Scaled<M: Machine> {
 fn scaled<M: Machine>(m: &mut M, a: M::Number, b: M::Number) -> Scaled<M> {
     let is_less = m.less(a, b);
     let larger = m.select(is_less, b, a);
-    // The field of the factor's exponent is 2146 less that of the larger one, but at most 2045.
+    // The exponent field of the factor is 2146 minus that of the larger one, but at most 2045.
     let bits = m.bits(larger);
     let field = m.shr(bits, 52);
     let least = m.whole(101);
@@ -116,7 +116,7 @@ pub fn atan2<M: Machine>(m: &mut M, y: M::Number, x: M::Number) -> M::Number {
     let (sign_y, sign_x) = (sign_of(m, y), sign_of(m, x));
     let (a, b) = (m.abs(y), m.abs(x));
     let Scaled { larger, a: scaled_a, b: scaled_b, .. } = scaled(m, a, b);
-    // Two zeros count as (1, 0), and infinity as 1 beside what is finite.
+    // Two zeros count as (1, 0), and infinity as 1 relative to finite numbers.
     let (zero, one, infinity) = (m.number(0.0), m.number(1.0), m.number(f64::INFINITY));
     let is_infinite = m.equal(larger, infinity);
     let (a, b) = (at_infinity(m, a), at_infinity(m, b));
@@ -126,7 +126,7 @@ pub fn atan2<M: Machine>(m: &mut M, y: M::Number, x: M::Number) -> M::Number {
     let b = m.select(are_zeros, one, b);
     let (first, rest) = angle(m, b, a);
     let near = m.add(first, rest);
-    // On the other side it is what is left of pi.
+    // On the left side it is pi minus that.
     let (pi, pi_rest) = numbers(m, [4.0 * QUARTER_PI[0], 4.0 * QUARTER_PI[1]]);
     let minus = m.neg(first);
     let (sum, error) = fast_two_sum(m, pi, minus);
@@ -139,7 +139,7 @@ pub fn atan2<M: Machine>(m: &mut M, y: M::Number, x: M::Number) -> M::Number {
     with_sign(m, result, sign_y)
 }
 
-/// `sqrt (a^2 + b^2)` without an overflow between. Infinite where one is, even beside NaN.
+/// `sqrt (a^2 + b^2)` without overflow in between. Infinite if one is, even if the other is NaN.
 #[inline(always)]
 pub fn hypot<M: Machine>(m: &mut M, a: M::Number, b: M::Number) -> M::Number {
     let (a, b) = (m.abs(a), m.abs(b));

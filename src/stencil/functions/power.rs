@@ -1,7 +1,7 @@
 //! Real powers. Errors: up to 0.65 ulp, and 0.76 where the result is subnormal.
 //!
-//! `|x|^y = e^(y log |x|)`. The product may be 745, and its error is that of the result: so the logarithm is a sum of two
-//! doubles, whose error is less than 2 to -68 of it.
+//! `|x|^y = e^(y log |x|)`. The product may be 745, and its error is that of the result: so the logarithm is a sum of
+//! two doubles, whose error is less than 2 to -68 of it.
 
 use super::exponential::{LN2, exp_of_sum};
 use super::logarithm::{Split, split};
@@ -62,7 +62,7 @@ fn logarithm<M: Machine>(m: &mut M, x: M::Number) -> Pair<M> {
     fast_two_sum(m, sum, rest)
 }
 
-/// `x` to the power of `y`, as the C library has it, but NaN wherever `x` is negative and `y` is no whole number.
+/// `x` to the power of `y`, as in the C library, but NaN for any negative `x` with a `y` that is no integer.
 #[inline(always)]
 pub fn raised<M: Machine>(m: &mut M, x: M::Number, y: M::Number) -> M::Number {
     let a = m.abs(x);
@@ -82,7 +82,7 @@ pub fn raised<M: Machine>(m: &mut M, x: M::Number, y: M::Number) -> M::Number {
     let product = m.select(is_high, high, product);
     let error = m.select(is_beyond, zero, error);
     let power = exp_of_sum(m, product, Some(error));
-    // Whole numbers, and odd ones: half of them is none.
+    // Integers, and odd ones: half of them is no integer.
     let nearest = m.nearest(y);
     let is_whole = m.equal(nearest, y);
     let half = m.number(0.5);
@@ -97,7 +97,7 @@ pub fn raised<M: Machine>(m: &mut M, x: M::Number, y: M::Number) -> M::Number {
     let no_number = m.not(is_number);
     let is_nan = m.either(is_complex, no_number);
     let power = m.select(is_nan, nan, power);
-    // The sign of x stays where y is odd.
+    // The sign of x is kept if y is odd.
     let minus = sign_of(m, x);
     let signed = with_sign(m, power, minus);
     let odd = m.not(is_even);

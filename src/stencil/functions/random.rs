@@ -1,12 +1,12 @@
-//! Random numbers by their place: Philox 4x32 with 10 rounds (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
-//! easy as 1, 2, 3", 2011). Element i of draw d under a seed has the counter (i, d) and the key (seed, 0), 64 bits each, so
-//! each element is computed by itself, on any engine.
+//! Counter-based random numbers: Philox 4x32 with 10 rounds (Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
+//! as easy as 1, 2, 3", 2011). Element i of draw d under a seed has the counter (i, d) and the key (seed, 0), 64 bits
+//! each, so each element is computed independently, on any engine.
 
 use super::machine::Machine;
 use super::{Reach, Scalar, cos, log};
 use crate::stencil::Real;
 
-/// The distributions of random numbers.
+/// Distribution of random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Distribution {
     /// Uniform in the open interval from 0 to 1: an odd multiple of 2 to -53, in single of 2 to -24.
@@ -20,14 +20,14 @@ pub enum Distribution {
 pub struct Draw {
     /// Their distribution.
     pub distribution: Distribution,
-    /// The number of the draw since the seed, below 2 to 52.
+    /// Number of the draw since the seed, below 2 to 52.
     pub number: u64,
     /// The seed.
     pub seed: u32,
 }
 
 impl Draw {
-    /// The number of the element with this index.
+    /// Random number of the element with this index.
     #[inline(always)]
     pub fn of<T: Real>(self, index: usize) -> T {
         let what = (self.distribution, size_of::<T>() == size_of::<f32>());
@@ -35,26 +35,26 @@ impl Draw {
     }
 }
 
-/// The factors of a round, and the additions to the key behind each.
+/// Factors of a round, and increments of the key after each.
 const FACTORS: [i64; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 const ROUNDS: u32 = 10;
 
-/// 2 to 52: the bits of the sum of it and a smaller whole number end in that number.
+/// 2 to 52: the bits of its sum with a smaller integer end in that integer.
 const WHOLE: f64 = 4_503_599_627_370_496.0;
 const FRACTION: i64 = (1 << 52) - 1;
 
 /// The bits of 1.
 const ONE: i64 = 0x3FF0_0000_0000_0000;
 
-/// Low and high word.
+/// Splits a number into its low and high word.
 #[inline(always)]
 fn words<M: Machine>(m: &mut M, a: M::Whole) -> [M::Whole; 2] {
     let mask = m.whole(0xFFFF_FFFF);
     [m.wand(a, mask), m.shr(a, 32)]
 }
 
-/// The words of the product of two words.
+/// Words of the product of two words.
 #[inline(always)]
 fn product<M: Machine>(m: &mut M, factor: i64, word: M::Whole) -> [M::Whole; 2] {
     let factor = m.whole(factor);
@@ -62,7 +62,7 @@ fn product<M: Machine>(m: &mut M, factor: i64, word: M::Whole) -> [M::Whole; 2] 
     words(m, product)
 }
 
-/// The low word of a sum.
+/// Low word of a sum.
 #[inline(always)]
 fn added<M: Machine>(m: &mut M, word: M::Whole, other: u32) -> M::Whole {
     let other = m.whole(i64::from(other));
@@ -70,7 +70,7 @@ fn added<M: Machine>(m: &mut M, word: M::Whole, other: u32) -> M::Whole {
     words(m, sum)[0]
 }
 
-/// A number that is whole and below 2 to 52, as words.
+/// Converts an integer below 2 to 52 to words.
 #[inline(always)]
 fn words_of<M: Machine>(m: &mut M, number: M::Number) -> [M::Whole; 2] {
     let (whole, mask) = (m.number(WHOLE), m.whole(FRACTION));
@@ -80,7 +80,7 @@ fn words_of<M: Machine>(m: &mut M, number: M::Number) -> [M::Whole; 2] {
     words(m, bits)
 }
 
-/// Ten rounds, on words of 32 bits.
+/// Applies ten rounds, to words of 32 bits.
 #[inline(always)]
 pub fn philox<M: Machine>(m: &mut M, mut counter: [M::Whole; 4], key: [M::Whole; 2]) -> [M::Whole; 4] {
     for round in 0..ROUNDS {
@@ -93,19 +93,19 @@ pub fn philox<M: Machine>(m: &mut M, mut counter: [M::Whole; 4], key: [M::Whole;
     counter
 }
 
-/// A number in the open interval from 0 to 1 of two words.
+/// Converts two words to a number in the open interval from 0 to 1.
 #[inline(always)]
 fn uniform<M: Machine>(m: &mut M, [low, high]: [M::Whole; 2]) -> M::Number {
     let (high, one) = (m.shl(high, 32), m.whole(ONE));
     let both = m.wor(high, low);
     let fraction = m.shr(both, 12);
     let bits = m.wor(fraction, one);
-    // From 1 to 2, less 1 - 2^-53: exact.
+    // From 1 to 2, minus 1 - 2^-53: exact.
     let (number, less) = (m.of_bits(bits), m.number(1.0 - f64::EPSILON / 2.0));
     m.sub(number, less)
 }
 
-/// A number in the open interval from 0 to 1 of one word, in single precision.
+/// Converts one word to a number in the open interval from 0 to 1, in single precision.
 #[inline(always)]
 fn short_uniform<M: Machine>(m: &mut M, word: M::Whole) -> M::Number {
     let (fraction, one) = (m.shr(word, 9), m.whole(ONE));
@@ -115,8 +115,8 @@ fn short_uniform<M: Machine>(m: &mut M, word: M::Whole) -> M::Number {
     m.sub(number, less)
 }
 
-/// The random number of an element by its index, of the draw with this number under this seed; both are whole numbers below
-/// 2 to 52.
+/// Random number of an element by its index, for the draw with this number and this seed; both are integers below 2 to
+/// 52.
 #[inline(always)]
 pub fn random<M: Machine>(
     m: &mut M,
@@ -143,10 +143,10 @@ pub fn random<M: Machine>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Scalar;
     use super::*;
+    use crate::stencil::functions::Scalar;
 
-    /// The known answers that its authors publish with Random123 (`kat_vectors`).
+    /// Known answers published by its authors with Random123 (`kat_vectors`).
     #[test]
     fn philox_has_the_published_answers() {
         let cases: [([u64; 4], [u64; 2], [u64; 4]); 3] = [

@@ -1,13 +1,13 @@
-//! The machine that computes at once, number by number.
+//! The machine that computes directly, number by number.
 
 use super::machine::Machine;
 
-/// Numbers are `f64`. Everything is inlined, so that the compiler makes vectors of loops over a function.
+/// Numbers are `f64`. Everything is inlined, so that the compiler vectorises loops over a function.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scalar;
 
-/// The nearest whole number, ties to even: below 2 to 52 the sum has no bits behind the point. There are machines without
-/// an instruction for it.
+/// The nearest integer, ties to even: below 2 to 52 the sum has no fractional bits. Some machines have no instruction
+/// for it.
 #[inline(always)]
 fn nearest(a: f64) -> f64 {
     const WHOLE: f64 = 4_503_599_627_370_496.0;

@@ -1,28 +1,28 @@
-//! Steps that several functions take: sums of two doubles, polynomials, powers of two, signs.
+//! Steps shared by several functions: sums of two doubles, polynomials, powers of two, signs.
 
 use super::machine::Machine;
 
-/// A sum of two numbers: the first is the sum rounded, or nearly so.
+/// An unevaluated sum of two numbers: the first is the sum rounded, or nearly so.
 pub(super) type Pair<M> = (<M as Machine>::Number, <M as Machine>::Number);
 
-/// 1.5 times 2 to 52: a small whole number that is added to it stands in the low bits of the sum.
+/// 1.5 times 2 to 52: a small integer added to it appears in the low bits of the sum.
 pub(super) const SHIFTER: f64 = 6_755_399_441_055_744.0;
 
 /// The bits of [`SHIFTER`].
 pub(super) const SHIFTER_BITS: i64 = 0x4338_0000_0000_0000;
 
-/// The bit of the sign.
+/// The sign bit.
 pub(super) const SIGN: i64 = i64::MIN;
 
 shared! {
-    /// `a + b` and its rounding error. Exact where `a` is a zero or is not smaller than `b`, signs aside.
+    /// `a + b` and its rounding error. Exact if `a` is a zero or its magnitude is not smaller than that of `b`.
     pub(super) fn fast_two_sum<M>(m, a: M::Number, b: M::Number) -> Pair<M> {
         let sum = m.add(a, b);
         let taken = m.sub(a, sum);
         (sum, m.add(taken, b))
     }
 
-    /// `a + b` and its rounding error, whichever is larger.
+    /// `a + b` and its rounding error, for any order of magnitudes.
     pub(super) fn two_sum<M>(m, a: M::Number, b: M::Number) -> Pair<M> {
         let sum = m.add(a, b);
         let of_b = m.sub(sum, a);
@@ -45,7 +45,7 @@ shared! {
     }
 }
 
-/// A polynomial, its lowest coefficient first, from the highest on.
+/// Evaluates a polynomial, whose lowest coefficient comes first, by Horner's method.
 #[inline(always)]
 pub(super) fn polynomial<M: Machine, const N: usize>(m: &mut M, x: M::Number, coefficients: &[f64; N]) -> M::Number {
     horner(m, x, coefficients)
@@ -62,7 +62,7 @@ shared! {
         sum
     }
 
-    /// A quotient of two sums, as a sum. Its error is about 2 to -104 of it.
+    /// A quotient of two sums, as a sum. Its relative error is about 2 to -104.
     pub(super) fn quotient<M>(m, (n, n_rest): Pair<M>, (d, d_rest): Pair<M>) -> Pair<M> {
         let one = m.number(1.0);
         let inverse = m.div(one, d);
@@ -95,7 +95,7 @@ shared! {
         (root, m.div(half_error, divisor))
     }
 
-    /// The power of two that has these bits for its exponent.
+    /// The power of two with these exponent bits.
     pub(super) fn power_of_two<M>(m, biased: M::Whole) -> M::Number {
         let bits = m.shl(biased, 52);
         m.of_bits(bits)
@@ -108,20 +108,21 @@ pub(super) fn numbers<M: Machine>(m: &mut M, [a, b]: [f64; 2]) -> Pair<M> {
     (m.number(a), m.number(b))
 }
 
-/// A sum whose first number is the sum rounded. The first is not smaller than the second, or zero.
+/// Normalises a sum: the first number becomes the sum rounded. The first must not be smaller than the second, or be
+/// zero.
 #[inline(always)]
 pub(super) fn normal<M: Machine>(m: &mut M, (a, b): Pair<M>) -> Pair<M> {
     fast_two_sum(m, a, b)
 }
 
 shared! {
-    /// `a` where `which` is true, else `b`.
+    /// `a` if `which` is true, else `b`.
     pub(super) fn select_pair<M>(m, which: M::Truth, a: Pair<M>, b: Pair<M>) -> Pair<M> {
         (m.select(which, a.0, b.0), m.select(which, a.1, b.1))
     }
 
-    /// `x` times 2 to the power of `whole`, which is from -2044 to 2046. Two factors, of which the first leaves it exact:
-    /// so it is rounded once where it becomes subnormal.
+    /// `x` times 2 to the power of `whole`, which is from -2044 to 2046. There are two factors, and the product with
+    /// the first is exact: so a subnormal result is rounded only once.
     pub(super) fn scaled<M>(m, x: M::Number, whole: M::Whole) -> M::Number {
         let biases = m.whole(2 * 1023);
         let biased = m.wadd(whole, biases);
@@ -132,27 +133,27 @@ shared! {
         m.mul(first, other)
     }
 
-    /// The bit of the sign of `x`, alone.
+    /// The sign bit of `x`, alone.
     pub(super) fn sign_of<M>(m, x: M::Number) -> M::Whole {
         let (bits, sign) = (m.bits(x), m.whole(SIGN));
         m.wand(bits, sign)
     }
 
-    /// `x` with the other sign where the bit of the sign is set in `sign`.
+    /// `x`, negated if the sign bit is set in `sign`.
     pub(super) fn with_sign<M>(m, x: M::Number, sign: M::Whole) -> M::Number {
         let bits = m.bits(x);
         let bits = m.wxor(bits, sign);
         m.of_bits(bits)
     }
 
-    /// A number that is not larger than `bound`, or NaN.
+    /// Clamps a number to at most `bound`; NaN is unchanged.
     pub(super) fn at_most<M>(m, x: M::Number, bound: f64) -> M::Number {
         let bound = m.number(bound);
         let beyond = m.less(bound, x);
         m.select(beyond, bound, x)
     }
 
-    /// A number that is not smaller than `bound`, or NaN.
+    /// Clamps a number to at least `bound`; NaN is unchanged.
     pub(super) fn at_least<M>(m, x: M::Number, bound: f64) -> M::Number {
         let bound = m.number(bound);
         let beyond = m.less(x, bound);

@@ -1,39 +1,39 @@
-//! How a program is cut into kernels.
+//! Division of a program into kernels.
 //!
 //! # Rationale
-//! Whatever is computed of each element by itself goes into one kernel with its neighbours in the program: nothing that
-//! lies between them is stored. A kernel ends where an element of an array is asked for at another place than the result's:
-//! a filter reads an array that is in memory. (Only a filter of few entries over what takes few operations computes these
-//! anew for each entry, where an engine [allows](Limits::again) that.) A scalar is computed by whoever needs it.
+//! Elementwise operations are merged into one kernel with their neighbours in the program: intermediate results are not
+//! stored. A kernel ends at an operation that needs elements at other places than the result's: a filter reads an array
+//! that is in memory. (Only a filter of few entries over few operations recomputes these for each entry, if an engine
+//! [allows](Limits::again) that.) A scalar is recomputed by every kernel that needs it.
 //!
-//! Arrays are flat, and each filter and each expansion sees them in dimensions of its own. The dimensions of a kernel are
-//! those in which all of these can be told: their extents, as products from the first one on, divide each other.
+//! Arrays are flat, and each filter and each expansion sees them in dimensions of its own. The dimensions of a kernel
+//! are a refinement of all of these: their extents, as products from the first one on, divide each other.
 
 use std::collections::HashMap;
 
-use super::super::Places;
 use super::group::{Group, Seen, joined, products};
 use super::kernel::{Axis, Kernel, Part, Reduced, Step, View, steps};
 use super::{Chain, Node, Operation, Program, Reach, Term, Value};
+use crate::stencil::Places;
 
-/// What an engine wants in a kernel.
+/// Limits of an engine for a kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The most entries of all filters in a kernel, of which some may take another way.
+    /// Maximum number of entries of all filters in a kernel; larger filters may be run separately.
     pub entries: usize,
-    /// The most operations that are done again for the entries of a filter over what is not stored; 0 for none.
+    /// Maximum number of operations recomputed for the entries of a filter over values that are not stored; 0 for none.
     pub again: usize,
-    /// The most arrays that a kernel reads; one that is seen in several ways counts for each.
+    /// Maximum number of arrays that a kernel reads; one that is seen in several ways counts for each.
     pub arrays: usize,
-    /// The most operations, of which each may be stored and may have a number.
+    /// Maximum number of operations, each of which may be stored and may have a number.
     pub parts: usize,
-    /// The most numbers that it makes of all elements; 0 where a reduction is an operation of its own.
+    /// Maximum number of reductions of all elements; 0 if a reduction is an operation of its own.
     pub numbers: usize,
-    /// The engine's own methods are the better way to derivatives, and to filters that nothing goes with.
+    /// True if the engine's own methods are faster for derivatives, and for filters not merged with other operations.
     pub alone: bool,
 }
 
-/// The most operations behind a number that is computed by whoever needs it.
+/// Maximum number of operations behind a scalar that is recomputed where it is needed.
 const MOST_BEHIND_A_NUMBER: usize = 24;
 
 /// A part of a program that is run at once.
@@ -41,25 +41,25 @@ const MOST_BEHIND_A_NUMBER: usize = 24;
 pub enum Stage {
     /// A kernel.
     Kernel(Kernel),
-    /// An operation that the engine has a method for.
+    /// An operation for a method of the engine.
     Single(Value),
 }
 
-/// A program in the stages in which it is run.
+/// A program in stages, in the order of execution.
 #[derive(Debug)]
 pub struct Plan {
-    /// The stages, each behind those that it needs.
+    /// Stages, each after those that it needs.
     pub stages: Vec<Stage>,
 }
 
-/// Where a result is made.
+/// Place of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Made {
-    /// It is in memory from this level on.
+    /// In memory, from this level on.
     Memory(usize),
     /// In a group.
     Group(usize),
-    /// By whoever needs it, from this level on: it is one number.
+    /// Recomputed where it is needed, from this level on: it is one number.
     Anywhere(usize),
 }
 
@@ -67,16 +67,16 @@ struct Cutter<'p> {
     program: &'p Program,
     limits: Limits,
     made: Vec<Made>,
-    /// The operations behind one element of each result, as far as they are not in memory.
+    /// Number of operations behind one element of each result, unless it is in memory.
     costs: Vec<usize>,
     groups: Vec<Group>,
     singles: Vec<(usize, Value)>,
-    /// Numbers that are made anywhere and are stored, too.
+    /// Recomputed numbers that are stored, too.
     scalars: Vec<(usize, Value)>,
 }
 
 impl Plan {
-    /// A program whose operations are run one by one.
+    /// Plans a program whose operations are run one by one.
     pub fn of_singles(program: &Program, outputs: &[Value]) -> Plan {
         let needed = program.needed(outputs);
         let singles = program
@@ -87,7 +87,7 @@ impl Plan {
         Plan { stages: singles.map(|(at, _)| Stage::Single(Value(at))).collect() }
     }
 
-    /// A program that is run for these results.
+    /// Plans a program for these results.
     pub fn new(program: &Program, outputs: &[Value], limits: Limits) -> Plan {
         let mut cutter = Cutter::new(program, limits);
         cutter.place_all(outputs);
@@ -102,7 +102,7 @@ impl<'p> Cutter<'p> {
         Cutter { program, limits, made, costs, groups, singles: Vec::new(), scalars: Vec::new() }
     }
 
-    /// Decides where everything is made that these results need.
+    /// Places everything that these results need.
     fn place_all(&mut self, outputs: &[Value]) {
         let needed = self.program.needed(outputs);
         for (at, node) in self.program.nodes().iter().enumerate() {
@@ -115,9 +115,9 @@ impl<'p> Cutter<'p> {
 }
 
 impl Kernel {
-    /// The one kernel that computes all of these results, whose filters may read what it computes, and the parts that give
-    /// others, as long as the kernel, which it does not store. `None` where a program is more than that. Results are as long
-    /// as the kernel, or of one element; inputs may be among them.
+    /// Returns the one kernel that computes all of these results, whose filters may read its own results, and the parts
+    /// of the values `others`, of the kernel's length, which it does not store. `None` if a program is more than that.
+    /// Results have the kernel's length, or one element; inputs may be among them.
     pub fn whole(
         program: &Program,
         (outputs, others): (&[Value], &[Value]),
@@ -138,7 +138,7 @@ impl Kernel {
             Made::Anywhere(level) => level == 0,
         };
         let needed = program.needed(&all);
-        // Groups are begun where something does not fit into one that is there.
+        // A new group is begun if something does not fit into an existing one.
         let are_here = outputs.iter().all(is_here) && (0..needed.len()).all(|at| !needed[at] || is_here(&Value(at)));
         if !are_here || others.iter().any(|value| program.node(*value).len != len) {
             return None;
@@ -152,17 +152,17 @@ impl Kernel {
 }
 
 impl Cutter<'_> {
-    /// From which level on a result can be read from memory.
+    /// Level from which on a result can be read from memory.
     fn in_memory(&self, value: Value) -> usize {
         match self.made[value.0] {
             Made::Memory(level) => level,
             Made::Group(group) => self.groups[group].level + 1,
-            // It is stored by a kernel of its own.
+            // A kernel of its own stores it.
             Made::Anywhere(level) => level + 1,
         }
     }
 
-    /// Has a result stored by the kernel that makes it.
+    /// Lets the kernel that computes a result store it.
     fn store(&mut self, value: Value) {
         match self.made[value.0] {
             Made::Memory(_) => {}
@@ -195,7 +195,7 @@ impl Cutter<'_> {
             Operation::Pick(places, _) if !matches!(**places, Places::Section(_)) => {}
             Operation::Filter(filter, of) => {
                 let reach = Reach::new(filter);
-                // Of one element alone it would be a number that is computed by whoever needs it, over no array.
+                // A derivative or filter of a single element would be a recomputed number, over no array.
                 let is_derivative = matches!(reach.chain, Chain::Differences(_));
                 let is_small = reach.entries().len() <= self.limits.entries && !(is_derivative && self.limits.alone);
                 if node.len > 1 && filter.sweeps() == 1 && is_small {
@@ -222,7 +222,7 @@ impl Cutter<'_> {
         self.single(value, node)
     }
 
-    /// An operation that the engine has a method for.
+    /// Places an operation that has a method of the engine.
     fn single(&mut self, value: Value, node: &Node) -> Made {
         let mut level = 0;
         for operand in node.operation.values() {
@@ -233,7 +233,7 @@ impl Cutter<'_> {
         Made::Memory(level + 1)
     }
 
-    /// A filter over what is in memory, or is computed again for each entry.
+    /// Places a filter over an array in memory, or over values recomputed for each entry.
     fn filtered(&mut self, of: Value, len: usize, reach: &Reach) -> Made {
         let node = Node { operation: Operation::Fill(0.0), single: false, len };
         let samples = reach.samples();
@@ -242,7 +242,7 @@ impl Cutter<'_> {
         self.grouped(&node, &[(of, again)], &Seen::of_filter(reach))
     }
 
-    /// A number that is made in the kernel which makes the elements, or reads them.
+    /// Places a reduction in the kernel that computes its elements, or reads them.
     fn reduced(&mut self, value: Value, of: [Option<Value>; 2], len: usize) -> Made {
         let node = Node { operation: Operation::Fill(0.0), single: false, len };
         let operands: Vec<_> = of.into_iter().flatten().map(|of| (of, true)).collect();
@@ -255,7 +255,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// The operations behind one element of what a node gives, where it is made.
+    /// Number of operations behind one element of a node's result, at its place.
     fn cost(&self, node: &Node, made: Made) -> usize {
         if matches!(made, Made::Memory(_)) {
             return 1;
@@ -276,13 +276,13 @@ impl Cutter<'_> {
         }
     }
 
-    /// The parts of a kernel that come with a node: its own, and those of numbers that it needs.
+    /// Number of parts of a kernel for a node: its own, and those of numbers that it needs.
     fn parts(&self, operands: &[(Value, bool)]) -> usize {
         let numbers = operands.iter().filter(|(of, may)| *may && matches!(self.made[of.0], Made::Anywhere(_)));
         numbers.map(|(of, _)| self.costs[of.0]).fold(1, usize::saturating_add)
     }
 
-    /// From which level on these can be had.
+    /// Level from which on these operands are available.
     fn earliest(&self, operands: &[(Value, bool)]) -> usize {
         let level = |&(of, may): &(Value, bool)| match self.made[of.0] {
             Made::Anywhere(level) if may => level,
@@ -291,13 +291,12 @@ impl Cutter<'_> {
         operands.iter().map(level).max().unwrap_or(0)
     }
 
-    /// What is computed of each element by itself. Each operand is read from memory, or, where it `may` be, computed in
-    /// the kernel.
+    /// Places an elementwise operation. Each operand is read from memory, or, if it `may` be, computed in the kernel.
     fn grouped(&mut self, node: &Node, operands: &[(Value, bool)], seen: &Seen) -> Made {
         let scalar = |cutter: &Cutter, value: Value| matches!(cutter.made[value.0], Made::Anywhere(_));
         let parts = self.parts(operands);
         let is_small = parts <= MOST_BEHIND_A_NUMBER && operands.iter().all(|&(of, may)| may || !self.is_computed(of));
-        // A random number depends on its place, and is no other element's.
+        // A random number depends on its place, and so differs between elements.
         let is_random = matches!(node.operation, Operation::Random(..));
         if node.len == 1 && seen.spans.is_empty() && is_small && !is_random {
             let level = self.earliest(operands);
@@ -308,7 +307,7 @@ impl Cutter<'_> {
             }
             return Made::Anywhere(level);
         }
-        // A kernel that makes some of the operands, if it can have this, too; else the earliest that can.
+        // Prefers a kernel that computes some of the operands, if it can take this, too; else the earliest that can.
         let group =
             (0..self.groups.len()).filter(|&group| self.joins(group, node, operands, seen)).min_by_key(|&group| {
                 let makes = operands.iter().any(|&(of, _)| self.made[of.0] == Made::Group(group));
@@ -346,7 +345,7 @@ impl Cutter<'_> {
         !matches!(self.made[value.0], Made::Memory(_))
     }
 
-    /// Whether a kernel can compute this, too.
+    /// True if a kernel can take this, too.
     fn joins(&self, at: usize, node: &Node, operands: &[(Value, bool)], seen: &Seen) -> bool {
         let group = &self.groups[at];
         let has = |&(of, may): &(Value, bool)| match self.made[of.0] {
@@ -379,20 +378,20 @@ impl Cutter<'_> {
             stages.push((group.level, stage));
         }
         stages.extend(self.singles.iter().map(|&(level, value)| (level, Stage::Single(value))));
-        // Of a level, in any order: none needs another.
+        // Stages of a level are independent, and may have any order.
         stages.sort_by_key(|(level, _)| *level);
         Plan { stages: stages.into_iter().map(|(_, stage)| stage).collect() }
     }
 }
 
-/// The kernel of a group.
+/// Builds the kernel of a group.
 struct Builder<'c, 'p> {
     cutter: &'c Cutter<'p>,
     group: usize,
-    /// Where each dimension of the domain ends, as products of extents.
+    /// End of each dimension of the domain, as products of extents.
     ends: Vec<usize>,
     kernel: Kernel,
-    /// Parts by their text, and by the values that they give.
+    /// Parts by their text, and by the values that they compute.
     known: HashMap<String, usize>,
     of_values: HashMap<Value, usize>,
 }
@@ -429,14 +428,14 @@ impl<'c, 'p> Builder<'c, 'p> {
 
     fn push(&mut self, step: Step, single: bool) -> usize {
         let part = Part { step, single };
-        // By its text: -0 is no 0 there.
+        // Compared by text, in which -0 differs from 0.
         *self.known.entry(format!("{part:?}")).or_insert_with(|| {
             self.kernel.parts.push(part);
             self.kernel.parts.len() - 1
         })
     }
 
-    /// A value that is in memory, seen through `view`, or as it goes along with the domain.
+    /// Loads a value from memory, through `view`, or with the layout of the domain.
     fn loaded(&mut self, value: Value, view: Option<View>) -> usize {
         let node = self.cutter.program.node(value);
         let view = view.unwrap_or_else(|| match node.len {
@@ -451,7 +450,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         self.push(Step::Load(input, view), node.single)
     }
 
-    /// The part that gives a value.
+    /// Index of the part that computes a value.
     fn part(&mut self, value: Value, view: Option<View>) -> usize {
         let node = self.cutter.program.node(value);
         match self.cutter.made[value.0] {
@@ -517,12 +516,12 @@ impl<'c, 'p> Builder<'c, 'p> {
         part
     }
 
-    /// An array of this size and these steps, as the domain sees it.
+    /// View from the domain of an array of this size and these steps.
     fn view(&self, start: usize, size: &[usize], own: &[isize]) -> View {
         let products = products(size);
         let mut before = 1;
         let steps = self.ends.iter().map(|&end| {
-            // The dimension of the array that this one of the domain is a part of.
+            // The dimension of the array that contains this one of the domain.
             let d = products.iter().position(|&product| product >= end && product > before);
             let low = |d: usize| if d == 0 { 1 } else { products[d - 1] };
             let step = d.map_or(0, |d| own[d] * (before / low(d)) as isize);

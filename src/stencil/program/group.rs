@@ -1,8 +1,8 @@
-//! Operations that go into one kernel, and the dimensions that they see.
+//! Groups of operations for one kernel, with their dimensions.
 
 use super::{Reach, Value};
 
-/// The most dimensions of a kernel.
+/// Maximum number of dimensions of a kernel.
 pub const MOST_DIMS: usize = 8;
 
 /// Operations that are computed in one kernel.
@@ -10,14 +10,14 @@ pub const MOST_DIMS: usize = 8;
 pub(super) struct Group {
     pub(super) level: usize,
     pub(super) len: usize,
-    /// The ends of dimensions, as products of extents: ascending, without 1 and `len`.
+    /// Ends of dimensions, as products of extents: ascending, without 1 and `len`.
     pub(super) cuts: Vec<usize>,
-    /// The dimensions along which a filter goes, each from a product to the next: nothing may cut them.
+    /// Dimensions of filters, each from a product to the next: they must not be cut.
     pub(super) spans: Vec<[usize; 2]>,
     pub(super) entries: usize,
     pub(super) parts: usize,
     pub(super) inputs: Vec<Value>,
-    /// The number of times that one of them is seen in a way of its own.
+    /// Number of different views of the inputs.
     pub(super) views: usize,
     pub(super) outputs: Vec<Value>,
     /// Reductions.
@@ -32,13 +32,13 @@ impl Group {
     }
 }
 
-/// The wants of an operation in a group.
+/// Requirements of an operation in a group.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Seen {
-    /// The dimensions that it sees.
+    /// Dimensions that it sees.
     pub(super) cuts: Vec<usize>,
     pub(super) spans: Vec<[usize; 2]>,
-    /// A filter's entries.
+    /// Number of a filter's entries.
     pub(super) entries: usize,
     /// One for a reduction.
     pub(super) numbers: usize,
@@ -63,7 +63,7 @@ impl Seen {
     }
 }
 
-/// The products of extents, from the first one on.
+/// Products of extents, from the first one on.
 pub(super) fn products(size: &[usize]) -> Vec<usize> {
     size.iter()
         .scan(1, |product, &extent| {
@@ -73,7 +73,7 @@ pub(super) fn products(size: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// The cuts of both, where they make dimensions, and nothing cuts a span.
+/// Merges the cuts of both, if they form dimensions, and none divides a span.
 pub(super) fn joined(len: usize, cuts: [&[usize]; 2], spans: [&[[usize; 2]]; 2]) -> Option<Vec<usize>> {
     let mut all: Vec<usize> = cuts.concat().into_iter().filter(|&cut| cut != 1 && cut != len).collect();
     all.sort_unstable();

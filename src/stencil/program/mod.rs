@@ -1,12 +1,13 @@
-//! Programs: operations on arrays as data, and how they are cut into kernels.
+//! Programs: operations on arrays as data, and their division into kernels.
 //!
-//! A [`Program`] is a list of operations, each on results of those ahead of it. What each one gives is what the engine's
-//! method of that name gives, to the last bit; so an engine may run a program as it likes. [`Plan`] cuts a program into
-//! [`Kernel`]s, each of which an engine computes in one pass over its arrays, and what is left to the engine's own methods.
+//! A [`Program`] is a list of operations, each on earlier results. The result of each is that of the engine's method of
+//! the same name, to the last bit; so an engine may run a program in any way. [`Plan`] divides a program into
+//! [`Kernel`]s, each of which an engine computes in one pass over its arrays, and operations for the engine's own
+//! methods.
 //!
 //! # Limits
-//! Arrays here are flat: shapes stand in the operations that ask for them. Every number is given in double; one of a node
-//! in single is exact in single.
+//! Arrays here are flat: shapes are part of the operations that need them. Every number is given in double; one of a
+//! node in single is exact in single.
 
 mod cut;
 mod group;
@@ -25,7 +26,7 @@ pub use group::MOST_DIMS;
 pub use kernel::{Axis, Feed, Gait, Kernel, Part, Recorded, Recurrence, Reduced, Step, View};
 pub use reach::{Chain, Reach};
 
-/// Numbers of one of the classes that engines compute in.
+/// Numbers of one of the classes of engines.
 #[derive(Debug, Clone)]
 pub enum Numbers {
     /// In double precision.
@@ -35,7 +36,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// How many there are.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         match self {
             Numbers::Double(array) => array.len(),
@@ -43,12 +44,12 @@ impl Numbers {
         }
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether they are in single.
+    /// True if they are in single.
     pub fn is_single(&self) -> bool {
         matches!(self, Numbers::Single(_))
     }
@@ -78,7 +79,7 @@ impl From<Array<f32>> for Numbers {
     }
 }
 
-/// What an operation of a program gives, by its place in the program.
+/// Result of an operation of a program, by its place in the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub usize);
 
@@ -92,30 +93,30 @@ pub enum Term {
 }
 
 impl Term {
-    /// The array, if it is one.
+    /// Returns the array, if it is one.
     pub fn value(self) -> Option<Value> {
         if let Term::Value(value) = self { Some(value) } else { None }
     }
 }
 
-/// A filter, with what an engine is told of it.
+/// A filter, with the arguments of an engine's method.
 #[derive(Debug, Clone)]
 pub enum Filtering {
-    /// Of [`Engine::stencil`](super::Engine::stencil).
+    /// For [`Engine::stencil`](super::Engine::stencil).
     Stencil(Stencil),
-    /// Of [`Compute::derivative`](super::Compute::derivative) in double.
+    /// For [`Compute::derivative`](super::Compute::derivative) in double.
     Derivative(Derivative<f64>),
     /// A derivative in single.
     SingleDerivative(Derivative<f32>),
-    /// Of [`Compute::convolution`](super::Compute::convolution) in double.
+    /// For [`Compute::convolution`](super::Compute::convolution) in double.
     Convolution(Convolution<f64>),
     /// A convolution in single.
     SingleConvolution(Convolution<f32>),
-    /// Of [`Arithmetic::shift`](super::Arithmetic::shift).
+    /// For [`Arithmetic::shift`](super::Arithmetic::shift).
     Shift(Shift),
 }
 
-/// The result of an operation that finds elements.
+/// Result of an operation that finds elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// The elements.
@@ -124,20 +125,20 @@ pub enum Wanted {
     Places,
 }
 
-/// An operation; see [`Arithmetic`](super::Arithmetic) for what each one means.
+/// An operation; see [`Arithmetic`](super::Arithmetic) for their definitions.
 #[derive(Debug, Clone)]
 pub enum Operation {
-    /// The array number so and so that the program is run with.
+    /// Input of the program with this number.
     Input(usize),
-    /// One number everywhere.
+    /// An array filled with one number.
     Fill(f64),
     /// An operation on each element.
     Each(Unary, Value),
-    /// An operation on two arrays, expanded; to a number the expansion does not apply.
+    /// An operation on two arrays, expanded; the expansion does not apply to a number.
     Pair(Binary, [Term; 2], Expansion),
     /// `fma (weight, value, addend)`; a weight that is a value has one element.
     MultiplyAdd(Term, Value, Value),
-    /// In the other class.
+    /// Conversion to the other class.
     Convert(Value),
     /// A filter.
     Filter(Filtering, Value),
@@ -145,67 +146,67 @@ pub enum Operation {
     Pick(Arc<Places>, Value),
     /// The second array, with the elements of the first at these places.
     Put(Arc<Places>, [Value; 2]),
-    /// Random numbers, of the draw whose number is this array of one element, under a seed.
+    /// Random numbers, for the draw whose number is in this array of one element, with a seed.
     Random(Distribution, Value, f64),
     /// A reduction of one array or of two, along the middle of three dimensions.
     Reduce(Reduction, Value, Option<Value>, [usize; 3]),
-    /// Each element with all ahead of it along the middle of three dimensions.
+    /// Cumulative operation along the middle of three dimensions.
     Scan(Scan, Value, [usize; 3]),
-    /// Lines along the middle of three dimensions, in order.
+    /// Sort of lines along the middle of three dimensions.
     Sort(Order, Value, [usize; 3], Wanted),
     /// The smallest or the largest along the middle of three dimensions.
     Extreme(Extreme, Value, [usize; 3], Wanted),
 }
 
-/// An operation, and the array that it gives.
+/// An operation, with the type of its result.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// Whether the result is in single.
+    /// True if the result is in single.
     pub single: bool,
-    /// The number of its elements.
+    /// Number of its elements.
     pub len: usize,
 }
 
 impl Node {
-    /// Which input it is, if it is one.
+    /// Number of the input, if it is one.
     pub fn input(&self) -> Option<usize> {
         if let Operation::Input(input) = self.operation { Some(input) } else { None }
     }
 }
 
-/// Operations in an order in which they can be done.
+/// Operations, each after those that it needs.
 #[derive(Debug, Default)]
 pub struct Program {
     nodes: Vec<Node>,
     inputs: usize,
-    /// Of those that compare by their text, so that none stands twice.
+    /// Operations that are compared by their text, so that none is repeated.
     known: HashMap<String, Value>,
 }
 
 impl Program {
-    /// Without operations.
+    /// Makes an empty program.
     pub fn new() -> Program {
         Program::default()
     }
 
-    /// One more array that the program is run with.
+    /// Adds an input.
     pub fn input(&mut self, single: bool, len: usize) -> Value {
         let operation = Operation::Input(self.inputs);
         self.inputs += 1;
         self.append(Node { operation, single, len })
     }
 
-    /// How many arrays it is run with.
+    /// Number of inputs.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// What this operation gives; one that is there already is not done twice.
+    /// Appends an operation, and returns its result; a known operation is not repeated.
     pub fn append(&mut self, node: Node) -> Value {
         let next = Value(self.nodes.len());
-        // A text of places may be as long as an array.
+        // The text of places may be as long as an array.
         if !matches!(node.operation, Operation::Pick(..) | Operation::Put(..)) {
             let text = format!("{node:?}");
             if let Some(&known) = self.known.get(&text) {
@@ -222,16 +223,16 @@ impl Program {
         &self.nodes
     }
 
-    /// One of them.
+    /// One of the operations.
     pub fn node(&self, value: Value) -> &Node {
         &self.nodes[value.0]
     }
 
-    /// Which of them the results `of` depend on, themselves among them.
+    /// Marks the operations that the results `of` depend on, including themselves.
     pub fn needed(&self, of: &[Value]) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         of.iter().for_each(|value| needed[value.0] = true);
-        // Each operation stands behind what it reads.
+        // Each operation comes after its operands.
         for at in (0..self.nodes.len()).rev() {
             if needed[at] {
                 self.nodes[at].operation.values().for_each(|value| needed[value.0] = true);
@@ -242,7 +243,7 @@ impl Program {
 }
 
 impl Operation {
-    /// The arrays that it reads.
+    /// Arrays that it reads.
     pub fn values(&self) -> impl Iterator<Item = Value> {
         let values = match self {
             Operation::Input(_) | Operation::Fill(_) => [None; 3],
@@ -262,7 +263,7 @@ impl Operation {
         values.into_iter().flatten()
     }
 
-    /// This operation on other arrays, in the order of [`values`](Operation::values).
+    /// Returns this operation on other arrays, in the order of [`values`](Operation::values).
     pub fn with(&self, others: impl IntoIterator<Item = Value>) -> Operation {
         let mut operation = self.clone();
         let mut others = others.into_iter();

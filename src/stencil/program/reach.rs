@@ -1,7 +1,7 @@
-//! Filters as kernels see them: which neighbours of an element come into its chain, and how.
+//! Filters in kernels: the neighbours of an element in its chain, and the form of the chain.
 
-use super::super::{Boundary, DERIVATIVE_RADIUS, Ends, Real, Shift};
 use super::Filtering;
+use crate::stencil::{Boundary, DERIVATIVE_RADIUS, Ends, Real, Shift};
 
 /// The chain of a filter.
 #[derive(Debug, Clone)]
@@ -10,26 +10,26 @@ pub enum Chain {
     Entries(Vec<f64>),
     /// `acc = fma (c[d], f[i + d] - f[i - d], acc)` for d = 1, 2, ..
     Differences(Vec<f64>),
-    /// The sample that is farthest from the element, as it is.
+    /// The sample farthest from the element, unchanged.
     Sample,
 }
 
 /// A filter over an array of three dimensions: its window, its chain, and the ghost values.
 #[derive(Debug, Clone)]
 pub struct Reach {
-    /// The array.
+    /// Size of the array.
     pub size: [usize; 3],
-    /// The window.
+    /// Size of the window.
     pub extents: [usize; 3],
-    /// How far the window reaches ahead of an element.
+    /// Number of entries of the window before an element.
     pub before: [usize; 3],
-    /// What is done with the samples in it.
+    /// Chain over the samples in it.
     pub chain: Chain,
-    /// The ghost values along each dimension.
+    /// Boundaries along each dimension.
     pub ends: [Ends<f64>; 3],
 }
 
-/// Ghost values in double: exact, of those in single.
+/// Converts a boundary to double: exact for constants in single.
 fn widened<T: Real>(ends: Ends<T>) -> Ends<f64> {
     let wide = |end| match end {
         Boundary::Constant(value) => Boundary::Constant(T::to_f64(value)),
@@ -43,7 +43,7 @@ fn widened<T: Real>(ends: Ends<T>) -> Ends<f64> {
 }
 
 impl Reach {
-    /// One sweep of a filter.
+    /// Describes one sweep of a filter.
     pub fn new(filter: &Filtering) -> Reach {
         match filter {
             Filtering::Stencil(stencil) => {
@@ -92,7 +92,7 @@ impl Reach {
         }
     }
 
-    /// The numbers in its chain.
+    /// Numbers in its chain.
     pub fn entries(&self) -> &[f64] {
         match &self.chain {
             Chain::Entries(entries) | Chain::Differences(entries) => entries,
@@ -100,7 +100,7 @@ impl Reach {
         }
     }
 
-    /// The samples that come into it, at most.
+    /// Maximum number of samples in its chain.
     pub fn samples(&self) -> usize {
         match self.chain {
             Chain::Entries(_) | Chain::Differences(_) => self.extents.iter().product(),
@@ -110,7 +110,7 @@ impl Reach {
 }
 
 impl Filtering {
-    /// The sweeps that it does.
+    /// Number of sweeps.
     pub fn sweeps(&self) -> usize {
         match self {
             Filtering::Stencil(stencil) => stencil.sweeps(),

@@ -1,4 +1,4 @@
-//! Arithmetic on arrays, as plainly as the contract can be written down.
+//! Arithmetic on arrays: a plain implementation of the contract.
 
 use super::Reference;
 use crate::memory::pool::Pooled;
@@ -9,8 +9,7 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 
-/// So many elements, of which each chunk becomes one number, and those one number in the end: in the order of
-/// [`Reduction`].
+/// Reduces elements: each chunk to one number, and those to one number in the end, in the order of [`Reduction`].
 fn reduced<T: Real>(op: Reduction, elements: usize, take: &dyn Fn(T, usize) -> T) -> T {
     let chunks = (0..elements.max(1)).step_by(CHUNK).map(|first| {
         let mut lanes = [op.start(); LANES];
@@ -31,7 +30,7 @@ fn reduced<T: Real>(op: Reduction, elements: usize, take: &dyn Fn(T, usize) -> T
     }
 }
 
-/// The places in their order, each checked to lie within an array of `elements` elements.
+/// Lists the places in their order, after a check that they lie within an array of `elements` elements.
 fn places_in(places: &Places, elements: usize) -> Result<Vec<usize>, Error> {
     assert!(places.are_within(elements), "places outside an array of {elements} elements");
     Ok(match places {
@@ -41,19 +40,19 @@ fn places_in(places: &Places, elements: usize) -> Result<Vec<usize>, Error> {
     })
 }
 
-/// The numbers of a list in ordinary memory.
+/// Numbers of a list in ordinary memory.
 fn numbers_in(indices: &Indices) -> Result<&[u64], Error> {
     indices.held().held::<Pooled<u64>>().map(|numbers| &**numbers)
 }
 
-/// A list of these numbers.
+/// Makes a list of these numbers.
 fn list_of(numbers: &[u64], bound: usize, distinct: bool) -> Result<Indices, Error> {
     let mut held = Array::<u64>::in_memory(numbers.len())?;
     held.held_mut::<Pooled<u64>>()?.copy_from_slice(numbers);
     Ok(Indices::new(held, bound, distinct))
 }
 
-/// So many elements, each with all ahead of it: in the order of [`Scan`].
+/// Scans elements, in the order of [`Scan`].
 fn scanned<T: Real>(op: Scan, elements: &[T]) -> Vec<T> {
     let join = |ahead: Option<T>, x: T| ahead.map_or(x, |ahead| op.join(ahead, x));
     let mut results: Vec<T> = Vec::new();

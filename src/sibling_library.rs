@@ -1,18 +1,18 @@
-//! Libraries that lie beside ours, and are opened when they are of use.
+//! Libraries in the folder of ours, opened on demand.
 
 use std::ffi::{CStr, CString, OsStr, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Opens the library of this file name, which does nothing as it is loaded, and never closes it.
+/// Opens the library of this file name, which does nothing on load, and never closes it.
 ///
 /// # Errors
-/// The loader's words, with the path.
+/// The loader's message, with the path.
 pub(crate) fn open(name: &str, flags: c_int) -> Result<*mut c_void, String> {
     let folder = folder().ok_or_else(|| format!("{name}: it is not known where to look"))?;
     let file = CString::new(folder.join(name).into_os_string().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: the name ends in NUL. A file that is no library, or that needs what is not there, is refused. What
-    // `dlerror` gives is a text, until this thread asks for the next.
+    // SAFETY: the name ends in NUL. The loader refuses a file that is no library, or that needs missing symbols.
+    // `dlerror` returns a text that is valid until this thread's next call of it.
     unsafe {
         let handle = libc::dlopen(file.as_ptr(), flags);
         if !handle.is_null() {
@@ -26,21 +26,21 @@ pub(crate) fn open(name: &str, flags: c_int) -> Result<*mut c_void, String> {
     }
 }
 
-/// What a library that was [opened](open) calls so.
+/// Looks up a symbol in a library that was [opened](open).
 pub(crate) fn symbol(handle: *mut c_void, name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: the name ends in NUL, and the handle is open for ever.
+    // SAFETY: the name ends in NUL, and the handle is never closed.
     let symbol = unsafe { libc::dlsym(handle, name.as_ptr()) };
     (!symbol.is_null()).then_some(symbol)
 }
 
-/// The file of this name beside our own library, if there is one.
+/// Returns the file of this name in the folder of our library, if there is one.
 pub(crate) fn file(name: &str) -> Option<PathBuf> {
     Some(folder()?.join(name)).filter(|path| path.is_file())
 }
 
-/// The folder in which our own library lies, links followed.
+/// Folder of our own library, with links resolved.
 fn folder() -> Option<PathBuf> {
-    // SAFETY: all zeros are a `Dl_info`, and the address is one of this library's.
+    // SAFETY: zeros are valid for a `Dl_info`, and the address is one of this library's.
     let name = unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
         if libc::dladdr(folder as *const c_void, &mut info) == 0 || info.dli_fname.is_null() {
