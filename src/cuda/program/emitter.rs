@@ -20,6 +20,8 @@ pub(super) enum Sized {
     Extent(usize),
     /// The blocks along a dimension.
     Blocks(usize),
+    /// The number of the last block, for a launch that begins there; else 0.
+    LastBlock,
     /// The elements from one to the next along a dimension of the domain.
     Step(usize),
     /// The first element that a part loads, in elements of so many bytes.
@@ -41,6 +43,7 @@ impl Sized {
             Sized::Elements => kernel.len() as i64,
             Sized::Extent(d) => kernel.domain[d] as i64,
             Sized::Blocks(d) => shape.blocks_along(d) as i64,
+            Sized::LastBlock => 0,
             Sized::Step(d) => kernel.domain[..d].iter().product::<usize>() as i64,
             Sized::Start(part, bytes) => load(part).start as i64 * bytes,
             Sized::StepOf(part, d) => load(part).steps[d] as i64,

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::sys;
 
 use super::emit::{self, Written};
+use super::emitter::Sized;
 use super::put;
 use super::shape::Shape;
 use crate::cuda::runtime::device::Device;
@@ -106,6 +107,11 @@ pub(in crate::cuda) unsafe fn run_once(
 ) -> Result<(), Error> {
     let written = written(kernel)?;
     let (mut argument, blocks) = written.fitted(kernel);
+    if let (Some((_, at)), true) =
+        (written.sized.iter().find(|of| of.0 == Sized::LastBlock), device.modules.turns().next())
+    {
+        argument[*at..at + 8].copy_from_slice(&(blocks as u64 - 1).to_le_bytes());
+    }
     for (address, entry) in addresses.iter().zip(argument.chunks_exact_mut(8)) {
         entry.copy_from_slice(&address.to_le_bytes());
     }

@@ -21,6 +21,11 @@ impl Emitter<'_> {
         let mut indices = Vec::with_capacity(rank);
         if self.shape.flat {
             let own = self.shape.threads[0] * self.shape.rows;
+            // From the last block on, where the argument has its number: the end of what the last launch wrote is in the cache.
+            let last = self.sized(Sized::LastBlock);
+            let last = self.code.of(Kind::Word, "cvt.u32.u64", &[&last]);
+            let block = self.code.of(Kind::Word, "sub.s32", &[&block, &last]);
+            let block = self.code.of(Kind::Word, "abs.s32", &[&block]);
             let wide = self.code.of(Kind::Long, "mul.wide.u32", &[&block, &own.to_string()]);
             let thread = self.code.of(Kind::Long, "cvt.u64.u32", &[&thread]);
             let mut rest = self.code.of(Kind::Long, "add.s64", &[&wide, &thread]);

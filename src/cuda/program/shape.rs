@@ -2,7 +2,7 @@
 
 use super::code::Register;
 use crate::stencil::Binary;
-use crate::stencil::program::{Kernel, Step};
+use crate::stencil::program::{Kernel, Part, Step};
 
 /// The threads of a block along the first dimension, and along the second.
 const THREADS: [usize; 2] = [32, 4];
@@ -19,12 +19,9 @@ const MOST_ROWS: usize = 4;
 /// So many blocks keep a chip busy.
 const ENOUGH_BLOCKS: usize = 600;
 
-/// Loads of a thread that are under way at once, in bytes, where it has little else to do: fewer leave an H200's memory
-/// idle. (4e7 doubles, one array: 159 us for 197 with 8.)
+/// Bytes that a thread has to load at once where it does little else: fewer leave an H200's memory idle. (4e7 doubles, one
+/// array: 154 us for 197 with 8.)
 const BYTES_UNDER_WAY: usize = 16;
-
-/// Parts of a kernel that is short.
-const MOST_PARTS: usize = 8;
 
 /// How a kernel's elements fall to threads.
 #[derive(Debug, Clone)]
@@ -72,20 +69,24 @@ impl Shape {
     }
 }
 
-/// Elements of a thread of which the loads go out together: several where all that is done is a few instructions.
+/// Returns the elements of a thread whose loads go out together: several where little is loaded for each, and all that is
+/// done is a few instructions, since the driver compiles them for each element.
 fn in_flight(kernel: &Kernel) -> usize {
     let is_short = |step: &Step| match step {
         Step::Each(op, _) => !op.is_function(),
-        Step::Pair(op, _) => !(op.is_function() || matches!(op, Binary::Mod | Binary::Rem)),
+        Step::Pair(op, _) => !(op.is_function() || matches!(op, Binary::Divide | Binary::Mod | Binary::Rem)),
         Step::Filter(..) | Step::Random(..) => false,
         Step::Load(..) | Step::Number(_) | Step::MultiplyAdd(_) | Step::Convert(_) => true,
     };
-    let is_few = kernel.numbers.is_empty() && kernel.parts.len() <= MOST_PARTS;
-    if !is_few || !kernel.parts.iter().all(|part| is_short(&part.step)) {
+    if !kernel.numbers.is_empty() || !kernel.parts.iter().all(|part| is_short(&part.step)) {
         return 1;
     }
-    let bytes = |single: bool| if single { 4 } else { 8 };
-    kernel.outputs.iter().map(|&(_, part)| bytes(kernel.parts[part].single)).min().map_or(1, |of| BYTES_UNDER_WAY / of)
+    let bytes = |part: &Part| match &part.step {
+        Step::Load(_, view) if !view.is_one() => 4 * (2 - usize::from(part.single)),
+        _ => 0,
+    };
+    // A store alone has nothing to wait for.
+    BYTES_UNDER_WAY / kernel.parts.iter().map(bytes).sum::<usize>().clamp(4, BYTES_UNDER_WAY)
 }
 
 /// A place in a walk.
