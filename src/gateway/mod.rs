@@ -1,48 +1,27 @@
 //! The functions of the library: arguments in, a request out, then the output, then the run. No arithmetic and no CUDA
 //! in here.
 //!
-//! A new function is a file beside these, a line in [`FUNCTIONS`], and its name in `matlab/build-mex`.
+//! Each room uses those above it alone:
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`options`] | options of calls, settings of the environment |
+//! | [`store`] | arrays and steps that outlive a call |
+//! | [`engine`] | the engine for a call, inputs and replies on it |
+//! | [`arrays`] | the verbs behind DeviceArray |
+//! | [`functions`] | the MEX functions, a file each |
 
 mod arrays;
-mod asked;
-mod backend;
-mod calls;
-mod convolution;
-mod default_device;
-mod derivative;
-mod device;
-mod distributed;
-mod fastest;
-mod filtering;
-mod held_images;
-mod inputs;
-mod levels;
+mod dims;
+mod engine;
+mod functions;
 mod options;
-mod pattern;
-mod places;
-mod random;
-mod recordings;
-mod reply;
-mod settings;
-mod stencil;
-mod steps;
 mod store;
-mod study;
-mod sweeps;
-mod windows;
 
-use crate::mex::{Call, Error, Function};
+pub use functions::FUNCTIONS;
+
+use crate::mex::{Call, Error};
 use crate::stencil as domain;
-
-/// Every function, by the name under which a host calls it.
-pub const FUNCTIONS: &[Function] = &[
-    stencil::FUNCTION,
-    derivative::FUNCTION,
-    convolution::FUNCTION,
-    arrays::FUNCTION,
-    study::FUNCTION,
-    device::FUNCTION,
-];
 
 /// An engine's error under its identifier.
 impl From<domain::Error> for Error {
@@ -92,12 +71,12 @@ fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
 
 /// Gives back what the engines hold, at once or, where calls are under way, when the last of them ends.
 pub fn release() {
-    calls::release();
+    engine::calls::release();
 }
 
 /// Gives back devices, then threads.
 fn give_back() {
-    default_device::release();
+    engine::default_device::release();
     crate::cuda::release();
     crate::workers::Workers::release();
     crate::memory::pool::release();

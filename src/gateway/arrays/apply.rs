@@ -1,14 +1,12 @@
 //! Verbs behind `arrayfun`: a function of one element, recorded, and done with all elements of arrays.
 
-use super::super::random;
-use super::super::recordings;
-use super::super::steps;
-use super::super::store::{Home, Numbers, StoredArray, next_number};
 use super::make::{elements, sizes};
-use super::operands::{Operand, Values, apart, home_of, told};
-use super::run::{Engines, effort, filled, in_class_of_engine};
+use super::operands::{Operand, Values, apart, home_of};
+use super::run::{DynEngine, effort, filled, in_class_of_engine};
 use super::steps::{number, whole};
 use super::{held, value};
+use crate::gateway::dims::size_text;
+use crate::gateway::store::{Home, Numbers, StoredArray, next_number, random, recordings, steps};
 use crate::mex::{Argument, Class, Error, Reply, Value};
 use crate::stencil::{self, Expansion, RANK, Section};
 use crate::steps::{Elements, Recording, Shape, Step, Taped};
@@ -37,7 +35,8 @@ pub(super) fn element<'a>(step: &Argument, of: &Argument) -> Result<Reply<'a>, E
 
 /// The elements of an array as the result of these dimensions sees them.
 fn expanded(numbers: Numbers, own: &[usize], dims: &[usize]) -> Result<Elements, Error> {
-    let wrong = || Error::new("size", format!("An array of {} does not expand to {}.", told(own), told(dims)));
+    let wrong =
+        || Error::new("size", format!("An array of {} does not expand to {}.", size_text(own), size_text(dims)));
     let len: usize = dims.iter().product();
     if own == dims {
         return Ok((numbers, None));
@@ -102,7 +101,7 @@ pub(super) fn apply<'a>(
         None => compiled(&taped?, arguments, &values, len)?,
     };
     let of_all = crate::mex::Effort { work: (len as u64).saturating_mul(16), ..effort(len) };
-    let make = move |engine: &Engines, home, watch: &Watch| {
+    let make = move |engine: &DynEngine, home, watch: &Watch| {
         let numbers = results.numbers(engine, len, watch)?;
         let array = |(class, numbers)| StoredArray { home, dims: dims.clone(), class, numbers };
         Ok(classes.into_iter().zip(numbers).map(array).collect())
@@ -135,7 +134,7 @@ fn compiled(
 }
 
 impl Done {
-    fn numbers(self, engine: &Engines, len: usize, watch: &Watch) -> Result<Vec<Numbers>, stencil::Error> {
+    fn numbers(self, engine: &DynEngine, len: usize, watch: &Watch) -> Result<Vec<Numbers>, stencil::Error> {
         let (taped, mut arrays, values, draws) = match self {
             Done::Recorded(numbers) => return Ok(numbers),
             Done::Program { taped, arrays, values, draws } => (taped, arrays, values, draws),

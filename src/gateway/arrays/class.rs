@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use super::super::inputs;
-use super::super::store::{Numbers, StoredArray};
-use super::run::{Engines, Number, array, filled};
+use super::run::{DynEngine, Number, array, filled};
+use crate::gateway::engine::inputs;
+use crate::gateway::store::{Numbers, StoredArray};
 use crate::memory::pool::Pooled;
-use crate::mex::{Argument, Class, Error, Numeric};
+use crate::mex::{Argument, Class, Error, Numeric, Truth};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Places, Sample, Source, Target, Unary};
 use crate::steps::{Number as _, Upload as Parts};
 use crate::watch::Watch;
@@ -84,7 +84,25 @@ macro_rules! in_class_of_host {
         }
     };
 }
-pub(in super::super) use in_class_of_host;
+pub(crate) use in_class_of_host;
+
+/// True is 1; a result is true where it is rounded to another number than 0.
+impl Sample<f64> for Truth {
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        f64::from(self.0 != 0)
+    }
+
+    #[inline(always)]
+    fn narrowed(result: f64) -> Truth {
+        Truth((result.abs() >= 0.5).into())
+    }
+
+    /// Any number but 0 is true, and NaN is neither.
+    fn cast(number: f64) -> Option<Truth> {
+        (!number.is_nan()).then(|| Truth((number != 0.0).into()))
+    }
+}
 
 /// The smallest and the largest number of a class of integers.
 fn limits(class: Class) -> [f64; 2] {
@@ -144,8 +162,8 @@ pub(super) fn plain(len: usize) -> Result<Expansion, stencil::Error> {
 
 /// Writes `from`, rounded half away from zero, saturated and with 0 for NaN, to `to`. A truth value is whether that is
 /// another number than 0.
-pub(in super::super) fn round<T: Number>(
-    engine: &Engines,
+pub(crate) fn round<T: Number>(
+    engine: &DynEngine,
     class: Class,
     from: &Array<T>,
     to: &mut Array<T>,
@@ -166,7 +184,7 @@ const PIECE: usize = 1 << 18;
 
 /// The host's truth values or integers, as an array that the engine holds.
 pub(super) fn upload<S: Sample<f64>>(
-    engine: &Engines,
+    engine: &DynEngine,
     samples: &[S],
     watch: &Watch,
 ) -> Result<Array<f64>, stencil::Error> {
@@ -182,7 +200,7 @@ pub(super) fn upload<S: Sample<f64>>(
 
 /// An array that the engine holds, as the host's truth values or integers.
 pub(super) fn download<T: Number, S: Sample<f64>>(
-    engine: &Engines,
+    engine: &DynEngine,
     held: &Array<T>,
     samples: &mut [S],
     watch: &Watch,
@@ -228,11 +246,11 @@ pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(C
 }
 
 /// Makes an array that the engine holds.
-pub(super) type Upload<'a> = Box<dyn FnOnce(&Engines, &Watch) -> Result<Numbers, stencil::Error> + Send + 'a>;
+pub(super) type Upload<'a> = Box<dyn FnOnce(&DynEngine, &Watch) -> Result<Numbers, stencil::Error> + Send + 'a>;
 
 /// An array of one value of this class.
 pub(super) fn of_value(
-    engine: &Engines,
+    engine: &DynEngine,
     (value, class): (f64, Class),
     len: usize,
     watch: &Watch,
@@ -247,12 +265,12 @@ pub(super) fn of_value(
 /// Numbers of one class in another: in the class that engines compute that in, but for truth values, which stay as wide as
 /// they are.
 pub(super) fn converted(
-    engine: &Engines,
+    engine: &DynEngine,
     (numbers, from): (Numbers, Class),
     to: Class,
     watch: &Watch,
 ) -> Result<Numbers, stencil::Error> {
-    fn truths<T: Number>(engine: &Engines, from: &Array<T>, watch: &Watch) -> Result<Numbers, stencil::Error> {
+    fn truths<T: Number>(engine: &DynEngine, from: &Array<T>, watch: &Watch) -> Result<Numbers, stencil::Error> {
         let mut truths = array::<T>(engine, from.len())?;
         let operands = [Operand::Array(from), Operand::Scalar(T::default())];
         let plain = plain(from.len())?;
@@ -289,7 +307,7 @@ pub(super) fn check_truths(argument: &Argument) -> Result<(), Error> {
 
 /// [`check_truths`] of an array that is held.
 pub(super) fn check_truths_of(held: &StoredArray) -> Result<(), Error> {
-    fn nans<T: Number>(engine: &Engines, numbers: &Array<T>) -> Result<bool, stencil::Error> {
+    fn nans<T: Number>(engine: &DynEngine, numbers: &Array<T>) -> Result<bool, stencil::Error> {
         let mut found = [T::default()];
         let size = [1, numbers.len(), 1];
         // NaN alone is unlike itself.
@@ -319,6 +337,16 @@ mod tests {
 
     const INT8: Class = Class::Integer { bytes: 1, signed: true };
     const UINT16: Class = Class::Integer { bytes: 2, signed: false };
+
+    #[test]
+    fn truth_values_are_rounded_first() {
+        for (result, truth) in
+            [(0.0, 0), (0.49, 0), (-0.49, 0), (0.5, 1), (-3.0, 1), (1e300, 1), (f64::NAN, 0), (f64::INFINITY, 1)]
+        {
+            assert_eq!(Truth::narrowed(result), Truth(truth), "{result}");
+        }
+        assert_eq!((Truth(0).widened(), Truth(7).widened()), (0.0, 1.0));
+    }
 
     #[test]
     fn integers_win_then_single() {
@@ -364,7 +392,7 @@ mod tests {
 
     #[test]
     fn an_engine_rounds_as_a_cast_does() {
-        let engine: &Engines = &crate::cpu::Cpu::default();
+        let engine: &DynEngine = &crate::cpu::Cpu::default();
         let mut values = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 0.49999999999999994];
         values.extend((-600..600).map(|i| f64::from(i) * 0.25));
         values.extend([65534.5, 65535.4, 2147483646.5, -2147483648.5, 4294967294.5, 4294967295.5]);

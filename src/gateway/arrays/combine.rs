@@ -1,9 +1,10 @@
 //! Operators of two arrays, which expand.
 
 use super::class::{self, is_integer};
-use super::give::{give, settle};
-use super::operands::{Operand, Values, home_of, told};
-use super::run::{Engines, Number, array, in_class_of_engine};
+use super::operands::{Operand, Values, home_of};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, in_class_of_engine};
+use crate::gateway::dims::size_text;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Binary, Expansion, RANK};
 use crate::steps::Number as _;
@@ -89,7 +90,7 @@ pub(super) fn of_operands<'a>(
         a == b || a == 1 || b == 1
     };
     if !(0..rank).all(goes) {
-        let (a, b) = (told(&a.dims), told(&b.dims));
+        let (a, b) = (size_text(&a.dims), size_text(&b.dims));
         return Err(Error::new("size", format!("nonconformant arguments (op1 is {a}, op2 is {b})")));
     }
     let (class, computed) = classes(op, &a, &b)?;
@@ -109,10 +110,10 @@ pub(super) fn of_operands<'a>(
         }
     }
     let [from_a, from_b] = [&a, &b].map(|operand| first && operand.class != class);
-    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), expansion.elements(), move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, dims), expansion.elements(), move |engine, to, watch| {
         let a = in_integers::<T>(a.values, from_a.then_some(class), engine, watch)?;
         let b = in_integers::<T>(b.values, from_b.then_some(class), engine, watch)?;
-        settle(engine, class, to, watch, |to| {
+        write_in_class(engine, class, to, watch, |to| {
             T::arithmetic(engine).binary(op, [a.operand(), b.operand()], &expansion, to, watch)
         })
     }))
@@ -122,7 +123,7 @@ pub(super) fn of_operands<'a>(
 fn in_integers<T: Number>(
     values: Values,
     class: Option<Class>,
-    engine: &Engines,
+    engine: &DynEngine,
     watch: &Watch,
 ) -> Result<super::operands::OnEngine<T>, stencil::Error> {
     use super::operands::OnEngine;
@@ -141,14 +142,14 @@ pub(super) fn both<'a>(op: stencil::Reduction, arguments: [&'a Argument; 2]) -> 
     let home = home_of(arguments)?;
     let [a, b] = [Operand::new(arguments[0], home)?, Operand::new(arguments[1], home)?];
     if a.len() != b.len() {
-        let text = format!("nonconformant arguments: {} and {}", told(&a.dims), told(&b.dims));
+        let text = format!("nonconformant arguments: {} and {}", size_text(&a.dims), size_text(&b.dims));
         return Err(Error::new("size", text));
     }
     let size = [1, a.len(), 1];
     let single = [a.class, b.class].contains(&Class::Single) && !is_integer(a.class) && !is_integer(b.class);
     let computed = if single { Class::Single } else { Class::Double };
     let class = if op == stencil::Reduction::Differ { Class::Logical } else { computed };
-    in_class_of_engine!(computed, T => give::<T>(home, (class, vec![1, 1]), size[1], move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, vec![1, 1]), size[1], move |engine, to, watch| {
         let [a, b] = [a.values.array::<T>(size[1], engine, watch)?, b.values.array::<T>(size[1], engine, watch)?];
         T::arithmetic(engine).reduce(op, &a, Some(&b), size, to, watch)
     }))

@@ -1,9 +1,9 @@
 //! Verbs that work on the elements of one array: to the host, in another class, one by one.
 
-use super::super::store::{Numbers, StoredArray};
 use super::class::{self, download, in_class_of_host, is_integer};
-use super::give::{give, settle};
+use super::result::{result, write_in_class};
 use super::run::{Number, effort, in_class_of_engine, keep};
+use crate::gateway::store::{Numbers, StoredArray};
 use crate::mex::{Class, Error, Reply};
 use crate::stencil::{Array, Binary, Operand, Real, Source, Target, Unary};
 use crate::steps::Number as _;
@@ -64,10 +64,10 @@ pub(super) fn unary<'a>(array: StoredArray, op: Each) -> Result<Reply<'a>, Error
     let class = class_of(op, from);
     let computed = if class == Class::Double { Class::Double } else { numbers.class() };
     let len = dims.iter().product();
-    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, dims), len, move |engine, to, watch| {
         let from = T::of(&numbers, engine, watch)?;
         let arithmetic = T::arithmetic(engine);
-        settle(engine, class, to, watch, |to: &mut Array<T>| match op {
+        write_in_class(engine, class, to, watch, |to: &mut Array<T>| match op {
             Each::Op(op) => arithmetic.unary(op, &from, to, watch),
             Each::ToInfinity(op) => {
                 let mut magnitudes = super::run::array::<T>(engine, len)?;

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use super::super::pattern::{Pattern, Piece};
-use super::super::places::{self, Assigned, Indexed, Left, Subscript};
-use super::super::steps;
-use super::super::store::{self, Numbers, StoredArray};
-use super::give::give;
 use super::operands::{OnEngine, Operand};
-use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
+use super::pattern::{Pattern, Piece};
+use super::result::result;
+use super::run::{DynEngine, Number, array, filled, in_class_of_engine, keep};
+use super::subscripts::{self, Assigned, Indexed, Remaining, Subscript};
 use super::{class, merge, order};
+use crate::gateway::store::{self, Numbers, StoredArray, steps};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Places, RANK, Section, Shift, Source, Target};
@@ -26,14 +25,14 @@ fn subscripts(indices: &[Argument], of_array: Option<&StoredArray>) -> Result<Ve
         && mask.home == array.home
         && mask.len() <= array.len()
     {
-        return Ok(vec![places::found(&mask, order::found(&mask)?)]);
+        return Ok(vec![subscripts::found(&mask, order::found(&mask)?)]);
     }
-    indices.iter().enumerate().map(|(d, index)| places::subscript(index, (d, of), gathered)).collect()
+    indices.iter().enumerate().map(|(d, index)| subscripts::subscript(index, (d, of), gathered)).collect()
 }
 
 /// The numbers of an array that is held, in double.
-pub(in super::super) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
-    fn of<T: Number>(engine: &Engines, numbers: &Array<T>, to: &mut [T]) -> Result<(), stencil::Error> {
+pub(crate) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
+    fn of<T: Number>(engine: &DynEngine, numbers: &Array<T>, to: &mut [T]) -> Result<(), stencil::Error> {
         T::compute(engine).copy(Source::Array(numbers), Target::Host(to), &Watch::new())
     }
     steps::check_index(held)?;
@@ -69,10 +68,10 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, numbers, ..held }));
     }
     let subscripts = subscripts(indices, Some(&held))?;
-    let Indexed { places, dims } = places::picked(&held.dims, &subscripts)?;
+    let Indexed { places, dims } = subscripts::picked(&held.dims, &subscripts)?;
     if held.home.step().is_some()
         && let Places::List(_) = places
-        && let Some(shift) = places::shifted(&held.dims, &subscripts)
+        && let Some(shift) = subscripts::shifted(&held.dims, &subscripts)
     {
         return shifted(held, shift, dims);
     }
@@ -80,7 +79,7 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
         // Shared numbers never change, so both objects may have them.
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));
     }
-    in_class_of_engine!(held.numbers.class(), T => give::<T>(
+    in_class_of_engine!(held.numbers.class(), T => result::<T>(
         held.home,
         (held.class, dims),
         places.len(),
@@ -133,7 +132,7 @@ pub(super) fn put<'a>(
     if subscripts.is_empty() {
         return Err(Error::new("index", "No index was given."));
     }
-    let Assigned { places, grown } = places::assigned(&held.dims, &subscripts, &operand.dims)?;
+    let Assigned { places, grown } = subscripts::assigned(&held.dims, &subscripts, &operand.dims)?;
     let len = grown.as_ref().map_or(held.len(), |dims| dims.iter().product());
     in_class_of_engine!(stored, T => keep(held.home, len, move |engine, home, watch| {
         let StoredArray { dims, numbers, .. } = held;
@@ -172,7 +171,7 @@ pub(super) fn put<'a>(
 
 /// Writes values to some places; one value to all of them.
 fn write<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     values: &OnEngine<T>,
     places: &Places,
     output: &mut Array<T>,
@@ -203,8 +202,8 @@ fn write<T: Number>(
 pub(super) fn remove<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<'a>, Error> {
     // What stays is found on the host, from the indices.
     let subscripts = subscripts(indices, None)?;
-    let left = if subscripts.is_empty() { None } else { places::left(&held.dims, &subscripts)? };
-    let Some(Left { pieces, dims }) = left else {
+    let left = if subscripts.is_empty() { None } else { subscripts::remaining(&held.dims, &subscripts)? };
+    let Some(Remaining { pieces, dims }) = left else {
         return keep(held.home, 0, move |_, _, _| Ok(held));
     };
     keep(held.home, held.len(), move |engine, home, watch| {
@@ -217,7 +216,7 @@ pub(super) fn remove<'a>(held: StoredArray, indices: &[Argument]) -> Result<Repl
 
 /// An array of so many elements, all of which pieces of another array make.
 pub(super) fn assembled<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     from: &Array<T>,
     pieces: &[Piece],
     len: usize,

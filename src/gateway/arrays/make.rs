@@ -2,14 +2,14 @@
 
 use std::fmt::Display;
 
-use super::super::backend::Selection;
-use super::super::options;
-use super::super::random;
-use super::super::reply::Chosen;
-use super::super::store::{Home, Numbers, StoredArray};
 use super::class;
-use super::operands::told;
 use super::run::{effort, in_class_of_engine, keep};
+use crate::gateway::dims::{self, size_text, trimmed};
+use crate::gateway::engine::Chosen;
+use crate::gateway::options;
+use crate::gateway::options::backend::Selection;
+use crate::gateway::store::random;
+use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::functions::Distribution;
@@ -31,9 +31,7 @@ fn sizes_of(count: usize, numbers: impl Iterator<Item = f64>) -> Result<Vec<usiz
         // Below 0 is 0 to the hosts.
         dims.push(number.max(0.0) as usize);
     }
-    while dims.len() > 2 && dims.last() == Some(&1) {
-        dims.pop();
-    }
+    let dims = trimmed(dims);
     elements(&dims)?;
     Ok(dims)
 }
@@ -46,10 +44,10 @@ fn not_sizes(got: &dyn Display) -> Error {
 pub(super) fn reshape<'a>(held: StoredArray, given: &[Argument]) -> Result<Reply<'a>, Error> {
     let dims = match given {
         [row] => sizes(row)?,
-        _ => sizes_of(given.len(), asked(&held, given)?.into_iter())?,
+        _ => sizes_of(given.len(), given_sizes(&held, given)?.into_iter())?,
     };
     if elements(&dims)? != held.len() {
-        let text = format!("reshape: can't reshape {} array to {} array", told(&held.dims), told(&dims));
+        let text = format!("reshape: can't reshape {} array to {} array", size_text(&held.dims), size_text(&dims));
         return Err(Error::new("size", text));
     }
     // Shared numbers never change, so both objects may have them.
@@ -57,7 +55,7 @@ pub(super) fn reshape<'a>(held: StoredArray, given: &[Argument]) -> Result<Reply
 }
 
 /// Sizes one by one, of which one may be left open.
-fn asked(held: &StoredArray, given: &[Argument]) -> Result<Vec<f64>, Error> {
+fn given_sizes(held: &StoredArray, given: &[Argument]) -> Result<Vec<f64>, Error> {
     let mut open = None;
     let mut asked: Vec<f64> = memory::with_room(given.len(), "dimensions")?;
     for size in given {
@@ -82,11 +80,8 @@ fn asked(held: &StoredArray, given: &[Argument]) -> Result<Vec<f64>, Error> {
 /// # Errors
 /// `outOfMemory` for more than there can be.
 pub(super) fn elements(dims: &[usize]) -> Result<usize, Error> {
-    let product = dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
-    // Zeros make nothing of everything, also where the product of the others is too large.
-    let product = if dims.contains(&0) { Some(0) } else { product };
-    let fits = product.filter(|&product| product <= isize::MAX as usize / size_of::<f64>());
-    fits.ok_or_else(|| Error::new("outOfMemory", "There is no memory for an array of these dimensions."))
+    dims::elements(dims)
+        .ok_or_else(|| Error::new("outOfMemory", "There is no memory for an array of these dimensions."))
 }
 
 /// An object, or the number for one, that stands for a copy of the host's array.

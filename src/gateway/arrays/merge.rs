@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::steps;
-use super::super::store::StoredArray;
-use super::give::{give, settle};
-use super::operands::{OnEngine, Operand, Values, home_of, told};
-use super::run::{Engines, Number, array, in_class_of_engine, keep};
+use super::operands::{OnEngine, Operand, Values, home_of};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, in_class_of_engine, keep};
+use crate::gateway::dims::size_text;
+use crate::gateway::store::StoredArray;
+use crate::gateway::store::steps;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Expansion, Unary};
 use crate::steps::Number as _;
@@ -32,10 +33,10 @@ pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error
     };
     let computed = if in_single { Class::Single } else { Class::Double };
     let (class, len) = (a.class, dims.iter().product());
-    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, dims), len, move |engine, to, watch| {
         let [a, b] = [a.values.on::<T>(engine, watch)?, b.values.on(engine, watch)?];
         // In the class that it is computed in: one of two integers need not be rounded.
-        settle(engine, computed, to, watch, |to| chosen(engine, mask.values, [a, b], to, watch))
+        write_in_class(engine, computed, to, watch, |to| chosen(engine, mask.values, [a, b], to, watch))
     }))
 }
 
@@ -72,7 +73,7 @@ pub(super) fn put<'a>(
 
 /// Writes the first of two where a mask is true, else the second.
 fn chosen<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     mask: Values,
     [a, b]: [OnEngine<T>; 2],
     to: &mut Array<T>,
@@ -105,7 +106,7 @@ fn dims_of(operands: [&Operand; 3]) -> Result<Vec<usize>, Error> {
     if arrays.all(|other| other.dims == dims) {
         return Ok(dims);
     }
-    let [mask, a, b] = operands.map(|operand| told(&operand.dims));
+    let [mask, a, b] = operands.map(|operand| size_text(&operand.dims));
     let text = format!("nonconformant arguments (the mask is {mask}, and what it chooses from {a} and {b})");
     Err(Error::new("size", text))
 }

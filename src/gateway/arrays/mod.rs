@@ -7,22 +7,24 @@ mod apply;
 mod class;
 mod combine;
 mod elements;
-mod give;
 mod index;
 mod make;
 mod merge;
 mod operands;
 mod order;
+mod pattern;
 mod reduce;
+mod result;
 mod run;
 mod shape;
 mod statistics;
 mod steps;
+mod subscripts;
 
-use super::backend::Selection;
-use super::options::{self, Names};
-use super::store::{self, Home, StoredArray};
-use super::{check_outputs_up_to, too_few_inputs};
+use crate::gateway::options::backend::Selection;
+use crate::gateway::options::{self, Names};
+use crate::gateway::store::{self, Home, StoredArray};
+use crate::gateway::{check_outputs_up_to, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
 use crate::stencil::functions::Distribution;
 use crate::stencil::{Binary, Extreme, MAX_POWER, Reduction, Scan, Unary};
@@ -31,7 +33,7 @@ pub(super) use class::{in_class_of_host, round};
 use elements::Each;
 pub(super) use index::gathered;
 pub(super) use operands::brought;
-pub(super) use run::{Engines, Number};
+pub(super) use run::Number;
 use statistics::Statistic;
 
 pub(super) const FUNCTION: Function = Function { name: "DeviceArray_CUDA", call };
@@ -249,7 +251,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
         (Verb::Random(what), [dims, class, pairs @ ..]) => make::random(what, dims, class, &selection(pairs, 4)?),
         (Verb::Rng, []) => {
-            let state = super::random::state();
+            let state = store::random::state();
             Ok(value(Value::Row(vec![f64::from(state.seed), state.number as f64])))
         }
         (Verb::Rng, [state]) => steps::set_random(state),
@@ -333,7 +335,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
 /// `trace`, for what a mask picks in a step that is being recorded.
 fn size<'a>(array: &StoredArray) -> Result<Reply<'a>, Error> {
     if array.is_picked() {
-        return Err(super::steps::asks_how_many(array));
+        return Err(store::steps::asks_how_many(array));
     }
     Ok(value(Value::Row(array.dims.iter().map(|&dim| dim as f64).collect())))
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::steps;
-use super::super::store::{Home, Numbers, StoredArray};
 use super::class::{self, Upload};
-use super::run::{Engines, Number, filled};
+use super::run::{DynEngine, Number, filled};
+use crate::gateway::store::steps;
+use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Argument, Class, Error};
 use crate::stencil::{self, Array};
 use crate::watch::Watch;
@@ -73,7 +73,7 @@ impl<'a> Operand<'a> {
     pub(super) fn in_class<T: Number>(
         self,
         class: Class,
-        engine: &Engines,
+        engine: &DynEngine,
         watch: &Watch,
     ) -> Result<OnEngine<T>, stencil::Error> {
         let numbers = match self.values {
@@ -96,7 +96,7 @@ impl<'a> Operand<'a> {
 
 impl Values<'_> {
     /// They are where the engine computes, in this class.
-    pub(super) fn on<T: Number>(self, engine: &Engines, watch: &Watch) -> Result<OnEngine<T>, stencil::Error> {
+    pub(super) fn on<T: Number>(self, engine: &DynEngine, watch: &Watch) -> Result<OnEngine<T>, stencil::Error> {
         match self {
             Values::Held(numbers) => T::of(&numbers, engine, watch).map(OnEngine::Array),
             Values::Host(upload) => {
@@ -111,7 +111,7 @@ impl Values<'_> {
     pub(super) fn array<T: Number>(
         self,
         len: usize,
-        engine: &Engines,
+        engine: &DynEngine,
         watch: &Watch,
     ) -> Result<Arc<Array<T>>, stencil::Error> {
         match self.on(engine, watch)? {
@@ -142,7 +142,7 @@ pub(super) fn apart(home: Home, other: Home) -> Error {
 ///
 /// # Errors
 /// Those of [`Operand::new`], and the engine's.
-pub(in super::super) fn brought(argument: &Argument, home: Home) -> Result<Numbers, Error> {
+pub(crate) fn brought(argument: &Argument, home: Home) -> Result<Numbers, Error> {
     let Operand { class, values, .. } = Operand::new(argument, home)?;
     Ok(match values {
         Values::Held(numbers) => numbers,
@@ -156,21 +156,16 @@ pub(in super::super) fn brought(argument: &Argument, home: Home) -> Result<Numbe
 /// # Errors
 /// `dataType`, where none is.
 pub(super) fn home_of<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Result<Home, Error> {
-    let mut told = Vec::new();
+    let mut others = Vec::new();
     let mut first = None;
     for argument in arguments {
         match StoredArray::of(argument)? {
             Some(held) if held.home.step().is_some() => return Ok(held.home),
             Some(held) => first = first.or(Some(held.home)),
-            None => told.push(argument.to_string()),
+            None => others.push(argument.to_string()),
         }
     }
     first.ok_or_else(|| {
-        Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", told.join(" and ")))
+        Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", others.join(" and ")))
     })
-}
-
-/// Dimensions as errors tell them: `3x4`.
-pub(super) fn told(dims: &[usize]) -> String {
-    dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
 }

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use super::super::store::{Home, Numbers, StoredArray};
 use super::class::{is_integer, plain};
-use super::give::{give, settle};
 use super::reduce::{Along, shape, split};
-use super::run::{Engines, Number, array, in_class_of_engine};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, in_class_of_engine};
+use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{
     self, Array, Binary, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,
@@ -19,11 +19,11 @@ use crate::watch::Watch;
 
 /// The reply of a call that gives an array of this class, and one of places of the same dimensions, both of which `run`
 /// makes.
-fn give_both<'a, T: Number>(
+fn two_results<'a, T: Number>(
     home: Home,
     (class, dims): (Class, Vec<usize>),
     elements: usize,
-    run: impl FnOnce(&Engines, &Watch) -> Result<(Array<T>, Array<f64>), stencil::Error> + Send + 'a,
+    run: impl FnOnce(&DynEngine, &Watch) -> Result<(Array<T>, Array<f64>), stencil::Error> + Send + 'a,
 ) -> Result<Reply<'a>, Error> {
     let chosen = home.choose()?;
     let effort = home.effort(super::run::effort(elements));
@@ -37,7 +37,7 @@ fn give_both<'a, T: Number>(
             })
         });
     }
-    let make = move |engine: &Engines, home, watch: &Watch| {
+    let make = move |engine: &DynEngine, home, watch: &Watch| {
         let (values, places) = run(engine, watch)?;
         let values = StoredArray { home, dims: dims.clone(), class, numbers: T::numbers(Arc::new(values)) };
         Ok(vec![values, StoredArray::new(home, dims, places)])
@@ -46,7 +46,7 @@ fn give_both<'a, T: Number>(
 }
 
 /// Places as the hosts count them.
-fn counted(engine: &Engines, indices: &Indices, watch: &Watch) -> Result<Array<f64>, stencil::Error> {
+fn counted(engine: &DynEngine, indices: &Indices, watch: &Watch) -> Result<Array<f64>, stencil::Error> {
     let mut places = array(engine, indices.len())?;
     f64::arithmetic(engine).ordinals(indices, Target::Array(&mut places), watch).map(|()| places)
 }
@@ -55,7 +55,7 @@ fn counted(engine: &Engines, indices: &Indices, watch: &Watch) -> Result<Array<f
 pub(super) fn extremes<'a>(held: StoredArray, which: Extreme, dim: &Argument) -> Result<Reply<'a>, Error> {
     let (size, dims) = shape(Reduction::Max, &held.dims, Along::new(dim)?);
     in_class_of_engine!(held.numbers.class(), T => {
-        give_both::<T>(held.home, (held.class, dims), held.len(), move |engine, watch| {
+        two_results::<T>(held.home, (held.class, dims), held.len(), move |engine, watch| {
             let (below, along, above) = (size[0], size[1], size[2]);
             let mut values = array::<T>(engine, if along == 0 { 0 } else { below * above })?;
             if values.is_empty() {
@@ -74,12 +74,12 @@ pub(super) fn scan<'a>(held: StoredArray, op: Scan, dim: &Argument) -> Result<Re
     let size = lines(&held.dims, Along::new(dim)?);
     let class = if held.class == Class::Logical || is_integer(held.class) { Class::Double } else { held.class };
     let len = held.len();
-    in_class_of_engine!(class, T => give::<T>(held.home, (class, held.dims), len, move |engine, to, watch| {
+    in_class_of_engine!(class, T => result::<T>(held.home, (class, held.dims), len, move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }
         let numbers = T::of(&held.numbers, engine, watch)?;
-        settle(engine, class, to, watch, |to| T::arithmetic(engine).scan(op, &numbers, size, to, watch))
+        write_in_class(engine, class, to, watch, |to| T::arithmetic(engine).scan(op, &numbers, size, to, watch))
     }))
 }
 
@@ -107,17 +107,17 @@ pub(super) fn sort<'a>(
     let dims = held.dims.clone();
     in_class_of_engine!(held.numbers.class(), T => {
         if !with_places {
-            return give::<T>(home, (class, dims), len, move |engine, to, watch| {
+            return result::<T>(home, (class, dims), len, move |engine, to, watch| {
                 if to.is_empty() {
                     return Ok(watch.check()?);
                 }
                 let numbers = T::of(&held.numbers, engine, watch)?;
-                settle(engine, Class::Double, to, watch, |to| {
+                write_in_class(engine, Class::Double, to, watch, |to| {
                     T::arithmetic(engine).sort(order, &numbers, size, to, false, watch).map(drop)
                 })
             });
         }
-        give_both::<T>(home, (class, dims), len, move |engine, watch| {
+        two_results::<T>(home, (class, dims), len, move |engine, watch| {
             let mut values = array::<T>(engine, len)?;
             if len == 0 {
                 return Ok((values, array(engine, 0)?));
@@ -152,13 +152,13 @@ pub(super) fn find<'a>(held: StoredArray, outputs: usize) -> Result<Reply<'a>, E
     };
     let len = held.len();
     if outputs < 2 {
-        return give::<f64>(held.home, (Class::Double, dims), len, move |engine, to, watch| match to.is_empty() {
+        return result::<f64>(held.home, (Class::Double, dims), len, move |engine, to, watch| match to.is_empty() {
             true => Ok(watch.check()?),
             false => f64::arithmetic(engine).ordinals(&indices, to, watch),
         });
     }
     let rows = held.dims[0] as f64;
-    give_both::<f64>(held.home, (Class::Double, dims), len, move |engine, watch| {
+    two_results::<f64>(held.home, (Class::Double, dims), len, move |engine, watch| {
         if count == 0 {
             return Ok((array(engine, 0)?, array(engine, 0)?));
         }

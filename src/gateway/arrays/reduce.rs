@@ -1,9 +1,11 @@
 //! Reductions: along a dimension, or over everything.
 
-use super::super::store::StoredArray;
 use super::class::is_integer;
-use super::give::give;
+use super::result::result;
 use super::run::{Number, in_class_of_engine};
+use crate::gateway::dims::trimmed;
+use crate::gateway::options::number_text;
+use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::Reduction;
 use crate::steps::Number as _;
@@ -43,7 +45,7 @@ impl Along {
 }
 
 pub(super) fn wrong_dimension(dim: &Argument) -> Error {
-    let got = dim.scalar().map_or_else(|| dim.to_string(), super::super::options::number_text);
+    let got = dim.scalar().map_or_else(|| dim.to_string(), number_text);
     Error::new("dimension", format!("A dimension is a whole number from 1 up, and this is {got}."))
 }
 
@@ -73,7 +75,7 @@ pub(super) fn shape(op: Reduction, dims: &[usize], along: Along) -> ([usize; 3],
     if at < dims.len() && !(of_nothing && dims[at] == 0) {
         dims[at] = 1;
     }
-    (size, super::super::windows::trimmed(dims))
+    (size, trimmed(dims))
 }
 
 /// The class of what a reduction of a class gives.
@@ -93,7 +95,7 @@ pub(super) fn reduce<'a>(array: StoredArray, op: Reduction, dim: &Argument) -> R
     let class = class_of(op, array.class);
     // Truth values that are stored in single are counted in double.
     let computed = if class == Class::Double { Class::Double } else { array.numbers.class() };
-    in_class_of_engine!(computed, T => give::<T>(array.home, (class, dims), array.len(), move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(array.home, (class, dims), array.len(), move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }

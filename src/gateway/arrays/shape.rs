@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use super::super::pattern::{Pattern, Piece};
-use super::super::store::StoredArray;
-use super::super::windows;
 use super::class::{self, is_integer};
-use super::give::{give, settle};
 use super::index::{assembled, box_in, shifted};
 use super::make;
-use super::operands::{OnEngine, Operand, home_of, told};
+use super::operands::{OnEngine, Operand, home_of};
+use super::pattern::{Pattern, Piece};
 use super::reduce::{Along, split, wrong_dimension};
-use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, filled, in_class_of_engine, keep};
+use crate::gateway::dims::{size_text, trimmed};
+use crate::gateway::options::number_text;
+use crate::gateway::store::StoredArray;
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Boundary, Operand as Of, Places, Shift, Source, Target};
@@ -23,7 +24,7 @@ use crate::watch::Watch;
 fn whole(argument: &Argument, what: &str) -> Result<f64, Error> {
     let number = argument.scalar().filter(|number| number.fract() == 0.0);
     number.ok_or_else(|| {
-        let got = argument.scalar().map_or_else(|| argument.to_string(), super::super::options::number_text);
+        let got = argument.scalar().map_or_else(|| argument.to_string(), number_text);
         Error::new("size", format!("{what} is a whole number, and this is {got}."))
     })
 }
@@ -89,7 +90,7 @@ pub(super) fn permute<'a>(held: StoredArray, order: &Argument) -> Result<Reply<'
     let strides = strides(&dims);
     let along: Vec<_> = order.iter().map(|&at| (dims[at as usize - 1], strides[at as usize - 1])).collect();
     let places = Pattern::new(0, &along).places()?;
-    picked(held, places, windows::trimmed(along.iter().map(|along| along.0).collect()))
+    picked(held, places, trimmed(along.iter().map(|along| along.0).collect()))
 }
 
 /// A matrix by its rows.
@@ -183,7 +184,7 @@ pub(super) fn repmat<'a>(held: StoredArray, times: &Argument) -> Result<Reply<'a
         stride *= of(&held.dims, d);
     }
     let places = Pattern::new(0, &along).places()?;
-    picked(held, places, windows::trimmed(dims))
+    picked(held, places, trimmed(dims))
 }
 
 /// `resize (u, sizes)`: cut off, or with zeros behind.
@@ -248,7 +249,7 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
         },
         Along::Dim(at) if at < held.dims.len() => (at, order as usize),
         _ => {
-            let got = dim.scalar().map_or_else(|| dim.to_string(), super::super::options::number_text);
+            let got = dim.scalar().map_or_else(|| dim.to_string(), number_text);
             let text = format!("diff: a {held} has no dimension {got}.");
             return Err(Error::new("dimension", text));
         }
@@ -257,9 +258,9 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
     let [below, along, above] = split(&held.dims, at);
     let mut dims = held.dims.clone();
     dims[at] = along.saturating_sub(order);
-    let (dims, len) = (windows::trimmed(dims), held.len());
+    let (dims, len) = (trimmed(dims), held.len());
     let computed = if is_integer(class) { Class::Double } else { class };
-    in_class_of_engine!(computed, T => give::<T>(held.home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(held.home, (class, dims), len, move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }
@@ -272,7 +273,7 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
                 T::arithmetic(engine).pick(from, &places, Target::Array(&mut part), watch).map(|()| part)
             };
             let (later, earlier) = (part(1)?, part(0)?);
-            settle(engine, class, to, watch, |to| {
+            write_in_class(engine, class, to, watch, |to| {
                 let operands = [Of::Array(&later), Of::Array(&earlier)];
                 T::arithmetic(engine).binary(Binary::Subtract, operands, &class::plain(later.len())?, to, watch)
             })
@@ -340,7 +341,7 @@ pub(super) fn join(at: usize, arrays: &[Argument]) -> Result<Reply<'_>, Error> {
         let numbers = in_class_of_engine!(computed, T => {
             T::numbers(Arc::new(behind_each_other::<T>(engine, operands, (class, &dims, at), watch)?))
         });
-        Ok(StoredArray { home, dims: windows::trimmed(dims), class, numbers })
+        Ok(StoredArray { home, dims: trimmed(dims), class, numbers })
     })
 }
 
@@ -366,7 +367,7 @@ fn joined(a: &[usize], b: &[usize], at: usize) -> Result<Vec<usize>, Error> {
                 1 => "horizontal dimensions mismatch",
                 _ => "cat: dimension mismatch",
             };
-            let (a, b) = (told(&windows::trimmed(a.to_vec())), told(b));
+            let (a, b) = (size_text(&trimmed(a.to_vec())), size_text(b));
             Err(Error::new("size", format!("{which} ({a} vs {b})")))
         }
     }
@@ -374,7 +375,7 @@ fn joined(a: &[usize], b: &[usize], at: usize) -> Result<Vec<usize>, Error> {
 
 /// Operands in an array of these dimensions, one behind the other.
 fn behind_each_other<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     operands: Vec<Operand>,
     (class, dims, at): (Class, &[usize], usize),
     watch: &Watch,

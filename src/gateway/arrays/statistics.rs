@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use super::super::pattern::Pattern;
-use super::super::store::StoredArray;
 use super::class::{is_integer, plain};
-use super::give::{give, settle};
+use super::pattern::Pattern;
 use super::reduce::{Along, shape};
-use super::run::{Engines, Number, array, in_class_of_engine};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, in_class_of_engine};
+use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Order, Reduction, Target, Unary};
 use crate::watch::Watch;
@@ -66,17 +66,17 @@ pub(super) fn reply<'a>(held: StoredArray, what: Statistic, dim: &Argument) -> R
     // Counts are exact in double; so are truth values and integers.
     let computed = if is_integer(held.class) { Class::Double } else { class };
     let len = held.len();
-    in_class_of_engine!(computed, T => give::<T>(held.home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(held.home, (class, dims), len, move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }
         let numbers = T::of(&held.numbers, engine, watch)?;
-        settle(engine, class, to, watch, |to| compute(engine, what, (&numbers, size), to, watch))
+        write_in_class(engine, class, to, watch, |to| compute(engine, what, (&numbers, size), to, watch))
     }))
 }
 
 fn compute<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     what: Statistic,
     (numbers, size): (&Arc<Array<T>>, [usize; 3]),
     to: &mut Array<T>,
@@ -135,7 +135,7 @@ fn compute<T: Number>(
 /// A zero has no sign.
 fn medians<T: Number>(
     (numbers, size): (&Array<T>, [usize; 3]),
-    engine: &Engines,
+    engine: &DynEngine,
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), stencil::Error> {

@@ -1,13 +1,15 @@
 //! Verbs of steps: recorded, compiled, run. What is behind `DeviceArray.iterate` and `DeviceArray.compile`.
 
-use super::super::random;
-use super::super::recordings::Like;
-use super::super::steps;
-use super::super::store::{Home, Numbers, StoredArray};
 use super::class;
 use super::operands::home_of;
-use super::run::Engines;
+use super::run::DynEngine;
 use super::{held, value};
+use crate::gateway::dims::trimmed;
+use crate::gateway::options::number_text;
+use crate::gateway::store::random;
+use crate::gateway::store::recordings::ArrayType;
+use crate::gateway::store::steps;
+use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Argument, Class, Effort, Error, Reply, Value};
 use crate::stencil;
 use crate::steps::{Pages, Run, Shape, Values};
@@ -17,7 +19,7 @@ use crate::watch::Watch;
 pub(super) fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
     let number = argument.scalar().filter(|number| number.fract() == 0.0 && (0.0..=2_f64.powi(53)).contains(number));
     number.map(|number| number as u64).ok_or_else(|| {
-        let got = argument.scalar().map_or_else(|| argument.to_string(), super::super::options::number_text);
+        let got = argument.scalar().map_or_else(|| argument.to_string(), number_text);
         Error::new("option", format!("{what} is a whole number from 0, and this is {got}."))
     })
 }
@@ -119,7 +121,7 @@ pub(super) fn run<'a>(
     compiled.fits(&states, &shapes, times)?;
     let of_pages = shapes.iter().map(|shape| shape.dims.iter().product()).max().unwrap_or(0);
     let run = Run { steps: times, before, total, every, check: check.max(1), values };
-    take(compiled, states, run, Asked { home, outputs, elements: of_pages, progress: progress > 0 })
+    take(compiled, states, run, RunOptions { home, outputs, elements: of_pages, progress: progress > 0 })
 }
 
 /// One step of a compiled one from these states. Returns `None` where it does not fit them, or none of them is on a device.
@@ -133,11 +135,11 @@ pub(super) fn step<'a>(step: &Argument, states: &'a [Argument], outputs: usize) 
         return Ok(None);
     }
     let run = Run { steps: 1, before: 0, total: 1, every: 0, check: 1, values: Values::Pages(Vec::new()) };
-    take(compiled, states, run, Asked { home, outputs, elements: 0, progress: false }).map(Some)
+    take(compiled, states, run, RunOptions { home, outputs, elements: 0, progress: false }).map(Some)
 }
 
 /// Where a run is, and what is asked of it beside its steps.
-struct Asked {
+struct RunOptions {
     home: Home,
     outputs: usize,
     /// The longest array that is no state.
@@ -150,21 +152,21 @@ fn take<'a>(
     compiled: steps::Compiled,
     states: Vec<StoredArray>,
     run: Run<'a>,
-    asked: Asked,
+    options: RunOptions,
 ) -> Result<Reply<'a>, Error> {
-    let Asked { home, outputs, elements, progress } = asked;
+    let RunOptions { home, outputs, elements, progress } = options;
     let elements = states.iter().map(StoredArray::len).max().unwrap_or(0).max(elements);
     let updates = (elements as u64).saturating_mul(run.steps as u64);
     let work = updates.saturating_mul(16);
     let effort = Effort { updates, work, calls: run.steps as u64, long: updates >= 1 << 22, progress };
-    let make = move |engine: &Engines, home, watch: &Watch| {
+    let make = move |engine: &DynEngine, home, watch: &Watch| {
         let states: Vec<Numbers> = states.into_iter().map(|state| state.numbers).collect();
         let ran = compiled.run(engine, states, &run, watch)?;
-        let told = [ran.steps as f64, f64::from(u8::from(ran.ended))];
+        let counts = [ran.steps as f64, f64::from(u8::from(ran.ended))];
         let mut results = compiled.results(ran).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
         if outputs > results.len() {
-            let told = super::run::upload(engine, &told, watch)?;
-            results.push(StoredArray::new(home, vec![1, 2], told));
+            let counts = super::run::upload(engine, &counts, watch)?;
+            results.push(StoredArray::new(home, vec![1, 2], counts));
         }
         results.truncate(outputs.max(1));
         Ok(results)
@@ -173,12 +175,12 @@ fn take<'a>(
 }
 
 /// The numbers of each step, a column each: their shapes in a step, and what they are.
-fn numbers_of<'a>(values: StoredArray, home: Home, times: usize) -> Result<(Vec<Like>, Values<'a>), Error> {
+fn numbers_of<'a>(values: StoredArray, home: Home, times: usize) -> Result<(Vec<ArrayType>, Values<'a>), Error> {
     let count = values.dims[0];
     if values.home != home || count.checked_mul(times).is_none_or(|all| all > values.len()) {
         return Err(Error::new("size", format!("{values} has no column for each of {times} steps.")));
     }
-    let one = Like { dims: vec![1, 1], ..Like::of(&values) };
+    let one = ArrayType { dims: vec![1, 1], ..values.array_type() };
     Ok((vec![one; count], Values::Numbers(values.numbers, count)))
 }
 
@@ -187,20 +189,21 @@ fn numbers_of<'a>(values: StoredArray, home: Home, times: usize) -> Result<(Vec<
 /// # Errors
 /// `dataType`, for an array of a class that none has here, or that lies elsewhere; `size`, where there are fewer pages than
 /// steps.
-fn pages_of<'a>(array: &'a Argument, home: Home, steps: usize) -> Result<(Like, Pages<'a>), Error> {
+fn pages_of<'a>(array: &'a Argument, home: Home, steps: usize) -> Result<(ArrayType, Pages<'a>), Error> {
     let (count, page, pages) = match StoredArray::of(array)? {
         Some(held) if held.home != home => {
             let text = format!("A step lies in {home}, its pages in {}: gather them first.", held.home);
             return Err(Error::new("dataType", text));
         }
         Some(held) => {
-            let (count, page) = page_of(Like::of(&held));
+            let (count, page) = page_of(held.array_type());
             let pages = Pages::held(held.numbers, page.dims.iter().product());
             (count, page, pages)
         }
         None => {
             let (class, upload) = class::parts_of_host("the array of pages", array)?;
-            let (count, page) = page_of(Like { dims: array.dims().to_vec(), class, single: class == Class::Single });
+            let (count, page) =
+                page_of(ArrayType { dims: array.dims().to_vec(), class, single: class == Class::Single });
             let pages = Pages::of_host(upload, page.single, page.dims.iter().product());
             (count, page, pages)
         }
@@ -212,11 +215,9 @@ fn pages_of<'a>(array: &'a Argument, home: Home, steps: usize) -> Result<(Like, 
 }
 
 /// The pages of an array along its last dimension: their number, and the shape of one.
-fn page_of(mut array: Like) -> (usize, Like) {
+fn page_of(mut array: ArrayType) -> (usize, ArrayType) {
     let count = array.dims.pop().unwrap_or(0);
-    while array.dims.len() > 2 && array.dims.last() == Some(&1) {
-        array.dims.pop();
-    }
+    array.dims = trimmed(array.dims);
     let rank = array.dims.len().max(2);
     array.dims.resize(rank, 1);
     (count, array)

@@ -1,0 +1,164 @@
+//! Calls under way, and calls inside them.
+//!
+//! # Rationale
+//! While a long run is done on another thread, the host may run callbacks of the user on its own: those of timers and
+//! figures. They may call functions of ours, and clear them. So
+//! - a call inside another works with threads of its own: those of the other may be busy for hours, and
+//!   the thread that would wait for them is the one that asks whether the user has pressed Ctrl-C;
+//! - what is to be given back while calls are under way is given back when the last of them ends.
+
+use std::cell::Cell;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::process::PerProcess;
+use crate::workers::Workers;
+
+/// The calls of this process.
+static CALLS: Calls = Calls { counts: PerProcess::new(), give_back: crate::gateway::give_back };
+
+struct Calls {
+    counts: PerProcess<Mutex<Counts>>,
+    /// Gives back what calls have left for the next ones.
+    give_back: fn(),
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    under_way: usize,
+    /// Whether to give back at the end.
+    release: bool,
+}
+
+/// A call, from before its output is made until its work is done.
+pub(crate) struct UnderWay {
+    calls: &'static Calls,
+    counts: &'static Mutex<Counts>,
+    nested: bool,
+}
+
+/// Begins a call.
+pub(crate) fn begin() -> UnderWay {
+    CALLS.begin()
+}
+
+/// Reads the second part of a call whose first one has begun: it is not inside that.
+pub(crate) fn second_part<T>(read: impl FnOnce() -> T) -> T {
+    OWN.set(2);
+    let read = read();
+    OWN.set(1);
+    read
+}
+
+thread_local! {
+    /// The parts of this thread's call, with the next that begins.
+    static OWN: Cell<usize> = const { Cell::new(1) };
+}
+
+/// Whether a call is under way, from before its output is made.
+pub(crate) fn any() -> bool {
+    lock(CALLS.counts.get()).under_way > 0
+}
+
+/// Gives back what is held between calls, once none is under way.
+pub(crate) fn release() {
+    CALLS.release();
+}
+
+impl Calls {
+    fn begin(&'static self) -> UnderWay {
+        let counts = self.counts.get();
+        let mut counted = lock(counts);
+        counted.under_way += 1;
+        UnderWay { calls: self, counts, nested: counted.under_way > OWN.get() }
+    }
+
+    fn release(&self) {
+        {
+            let mut counts = lock(self.counts.get());
+            counts.release = counts.under_way > 0;
+            if counts.release {
+                return;
+            }
+        }
+        (self.give_back)();
+    }
+}
+
+impl UnderWay {
+    /// Whether it is inside another.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.nested
+    }
+
+    /// Does the work of the call, or a part of it.
+    pub(crate) fn work<T>(&self, work: impl FnOnce() -> T) -> T {
+        if self.nested { Workers::apart(work) } else { work() }
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        if !ptr::eq(self.counts, self.calls.counts.get()) {
+            // A forked process has got hold of a call of its parent's: neither the count nor what is held is its own.
+            return;
+        }
+        let mut counts = lock(self.counts);
+        counts.under_way -= 1;
+        if counts.under_way == 0 && std::mem::take(&mut counts.release) {
+            drop(counts);
+            (self.calls.give_back)();
+        }
+    }
+}
+
+fn lock(counts: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_given_back_when_no_call_is_left() {
+        static GIVEN_BACK: AtomicUsize = AtomicUsize::new(0);
+        fn give_back() {
+            GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
+        }
+        static CALLS: Calls = Calls { counts: PerProcess::new(), give_back };
+        let given_back = || GIVEN_BACK.load(Ordering::Relaxed);
+        CALLS.release();
+        assert_eq!(given_back(), 1, "at once");
+        let outer = CALLS.begin();
+        let inner = CALLS.begin();
+        CALLS.release();
+        CALLS.release();
+        drop(inner);
+        drop(CALLS.begin());
+        assert_eq!(given_back(), 1, "a call is still under way");
+        // Not only on the thread that began.
+        std::thread::spawn(move || drop(outer)).join().unwrap();
+        assert_eq!(given_back(), 2);
+        drop(CALLS.begin());
+        assert_eq!(given_back(), 2, "asked for once");
+    }
+
+    #[test]
+    fn a_call_inside_another_has_threads_of_its_own() {
+        static CALLS: Calls = Calls { counts: PerProcess::new(), give_back: || {} };
+        let pool = || std::ptr::from_ref(&*Workers::get().unwrap()).addr();
+        let outer = CALLS.begin();
+        let shared = outer.work(pool);
+        let inner = CALLS.begin();
+        assert_ne!(inner.work(pool), shared);
+        assert_eq!(outer.work(pool), shared);
+        drop(inner);
+        let second = second_part(|| CALLS.begin());
+        assert_eq!(second.work(pool), shared, "a part of the same call");
+        drop((outer, second));
+        assert_eq!(CALLS.begin().work(pool), shared);
+    }
+}

@@ -1,0 +1,249 @@
+//! Arrays that outlive the call that made them: what an object of the class `DeviceArray` stands for.
+//!
+//! An object holds a number. The numbers of a process begin at one that depends on the time, and none comes twice: what
+//! another process has left in a file, or the process that this one was forked from, is known for a stranger here.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::home::Home;
+use super::recordings::{self, ArrayType};
+use crate::gateway::dims::size_text;
+use crate::mex::{self, Argument, Class, Error, Pending};
+use crate::process::PerProcess;
+use crate::stencil::program::Numbers;
+use crate::steps::Recording;
+
+impl Numbers {
+    /// The class that is computed in.
+    pub(crate) fn class(&self) -> Class {
+        if self.is_single() { Class::Single } else { Class::Double }
+    }
+}
+
+/// An array that is held. What is computed is another array; its own numbers change where an assignment may do so in their
+/// place, since nobody shares them.
+#[derive(Debug, Clone)]
+pub(crate) struct StoredArray {
+    pub(crate) home: Home,
+    /// Two or more.
+    pub(crate) dims: Vec<usize>,
+    /// What the host calls it. Truth values are ones and zeros in either class of numbers, integers are whole numbers in
+    /// double.
+    pub(crate) class: Class,
+    pub(crate) numbers: Numbers,
+}
+
+/// As an error tells it: `3x4 double DeviceArray`.
+impl std::fmt::Display for StoredArray {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} DeviceArray", size_text(&self.dims), self.class)
+    }
+}
+
+impl StoredArray {
+    /// Of the class that its numbers are of.
+    pub(crate) fn new(home: Home, dims: Vec<usize>, numbers: impl Into<Numbers>) -> StoredArray {
+        let numbers = numbers.into();
+        StoredArray { home, dims, class: numbers.class(), numbers }
+    }
+
+    /// The number of its elements.
+    pub(crate) fn len(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    /// Whether another one has the same numbers, since both stand for one array, in the same dimensions and class.
+    pub(crate) fn shares(&self, other: &StoredArray) -> bool {
+        let numbers = match (&self.numbers, &other.numbers) {
+            (Numbers::Double(a), Numbers::Double(b)) => Arc::ptr_eq(a, b),
+            (Numbers::Single(a), Numbers::Single(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        };
+        numbers && self.dims == other.dims && self.class == other.class
+    }
+
+    /// Returns true for a result of a step under recording: it has no values yet.
+    pub(crate) fn is_computed(&self) -> bool {
+        self.recording().is_some_and(|recording| !recording.knows(&self.numbers))
+    }
+
+    /// Returns true for elements picked by a mask in a step under recording: their number is not known.
+    pub(crate) fn is_picked(&self) -> bool {
+        self.recording().is_some_and(|recording| recording.is_picked(&self.numbers))
+    }
+
+    /// Its dimensions and class.
+    pub(crate) fn array_type(&self) -> ArrayType {
+        ArrayType { dims: self.dims.clone(), class: self.class, single: self.numbers.is_single() }
+    }
+
+    /// The step that it belongs to, while that is being recorded.
+    fn recording(&self) -> Option<Recording> {
+        recordings::find(self.home.step()?).ok()
+    }
+
+    /// What the object `argument` stands for; `None` for an argument of another kind.
+    ///
+    /// # Errors
+    /// `unsupported` for an array of objects; `deleted` where there is no such array, or none any more.
+    pub(crate) fn of(argument: &Argument) -> Result<Option<StoredArray>, Error> {
+        let Some(number) = argument.object() else {
+            return Ok(None);
+        };
+        if argument.len() != 1 {
+            return Err(Error::new(
+                "unsupported",
+                "A DeviceArray cannot be put into an array: write x(...) = gather (u) for its values, or x{...} = u for \
+                 a cell that holds it.",
+            ));
+        }
+        let held = number.and_then(|number| arrays().get(&number).cloned());
+        held.map(Some).ok_or_else(|| {
+            Error::new(
+                "deleted",
+                "There is no array behind this DeviceArray: it was deleted, or comes from a file or from the process \
+                 that this one was forked from. Make it anew from the host's numbers.",
+            )
+        })
+    }
+
+    /// Keeps it, for the object that is made next.
+    pub(crate) fn store(self) -> Box<dyn Pending> {
+        let number = next_number();
+        let (mut dims, class) = (self.dims.clone(), self.class);
+        if self.is_picked() {
+            dims[0] = UNKNOWN;
+        }
+        arrays().insert(number, self);
+        Box::new(Waiting { number, dims, class, kept: false })
+    }
+}
+
+/// A dimension that nobody knows yet: the host asks for the size where it is wanted.
+const UNKNOWN: usize = usize::MAX;
+
+/// One that has no object yet.
+struct Waiting {
+    number: u64,
+    dims: Vec<usize>,
+    class: Class,
+    kept: bool,
+}
+
+impl Pending for Waiting {
+    fn number(&self) -> u64 {
+        self.number
+    }
+
+    fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    fn class(&self) -> Class {
+        self.class
+    }
+
+    fn gone(&self) -> unsafe extern "C" fn(u64) {
+        unsafe extern "C" fn gone(number: u64) {
+            mex::quietly(|| delete(number));
+        }
+        gone
+    }
+
+    fn keep(mut self: Box<Self>) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.kept {
+            delete(self.number);
+        }
+    }
+}
+
+/// Text for an argument in an error; for a DeviceArray, that of its array.
+pub(crate) fn describe(value: &Argument) -> String {
+    StoredArray::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
+}
+
+/// Gives up the array with this number, if there is one.
+pub(crate) fn delete(number: u64) {
+    // Not dropped under the lock: that may wait for a device.
+    let held = arrays().remove(&number);
+    drop(held);
+}
+
+/// Takes the array with this number away from its object, until it is [put back](put_back) or another object stands for
+/// it.
+pub(crate) fn take(number: u64) -> Option<StoredArray> {
+    arrays().remove(&number)
+}
+
+/// The array that this number stands for from now on.
+pub(crate) fn put_back(number: u64, array: StoredArray) {
+    arrays().insert(number, array);
+}
+
+/// How many there are.
+pub(crate) fn count() -> usize {
+    arrays().len()
+}
+
+type Arrays = HashMap<u64, StoredArray>;
+
+fn arrays() -> MutexGuard<'static, Arrays> {
+    static ARRAYS: PerProcess<Mutex<Arrays>> = PerProcess::new();
+    ARRAYS.get().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next one. A forked process goes on counting where its parent stood, and so never meets a number of its parent's.
+pub(crate) fn next_number() -> u64 {
+    static FIRST: OnceLock<u64> = OnceLock::new();
+    static GIVEN: AtomicU64 = AtomicU64::new(0);
+    let first = FIRST.get_or_init(|| {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // A million numbers for each millisecond, and all below 2^53.
+        (since.as_millis() as u64 % (1 << 32)) << 20
+    });
+    first + GIVEN.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held() -> StoredArray {
+        let array = crate::stencil::Array::<f64>::in_memory(6).unwrap();
+        StoredArray::new(Home::Cpu, vec![2, 3], array)
+    }
+
+    #[test]
+    fn what_has_no_object_is_given_up() {
+        let before = count();
+        let waiting = held().store();
+        assert_eq!(count(), before + 1);
+        drop(waiting);
+        assert_eq!(count(), before);
+        let waiting = held().store();
+        let number = waiting.number();
+        waiting.keep();
+        assert_eq!(count(), before + 1);
+        delete(number);
+        delete(number);
+        assert_eq!(count(), before);
+    }
+
+    #[test]
+    fn numbers_are_exact_in_double_and_come_once() {
+        let numbers = [next_number(), next_number(), next_number()];
+        assert!(numbers[0] < numbers[1] && numbers[1] < numbers[2] && numbers[2] < 1 << 53);
+        assert_eq!(held().to_string(), "2x3 double DeviceArray");
+        let truths = StoredArray { class: Class::Logical, ..held() };
+        assert_eq!(truths.to_string(), "2x3 logical DeviceArray");
+    }
+}

@@ -1,0 +1,40 @@
+//! The state of random numbers: the seed, and the draws since it was set.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::process::PerProcess;
+use crate::stencil::functions::{Distribution, Draw};
+
+/// A seed, and the number of the next draw.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct State {
+    pub(crate) seed: u32,
+    pub(crate) number: u64,
+}
+
+fn locked() -> MutexGuard<'static, State> {
+    static STATE: PerProcess<Mutex<State>> = PerProcess::new();
+    STATE.get().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The state as it is.
+pub(crate) fn state() -> State {
+    *locked()
+}
+
+/// Sets the state.
+pub(crate) fn set(state: State) {
+    *locked() = state;
+}
+
+/// The next draw, which `counts` unless it is a step's.
+pub(crate) fn draw(distribution: Distribution, counts: bool) -> Draw {
+    let state = state();
+    advance(u64::from(counts));
+    Draw { distribution, number: state.number, seed: state.seed }
+}
+
+/// Counts draws.
+pub(crate) fn advance(draws: u64) {
+    locked().number += draws;
+}
