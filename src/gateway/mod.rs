@@ -1,13 +1,14 @@
-//! The functions of the library: arguments in, a request out, then the output, then the run. No arithmetic and no CUDA
-//! in here.
+//! The functions of the library. Each reads its arguments and returns a request for outputs and for the run that fills
+//! them. There is no arithmetic and no CUDA in here.
 //!
-//! Each room uses those above it alone:
+//! Each module uses only those above it in this table:
 //!
-//! | room | contents |
+//! | module | contents |
 //! |---|---|
+//! | [`dims`] | dimensions of arrays |
 //! | [`options`] | options of calls, settings of the environment |
 //! | [`store`] | arrays and steps that outlive a call |
-//! | [`engine`] | the engine for a call, inputs and replies on it |
+//! | [`engine`] | the engine of a call, its inputs and replies |
 //! | [`arrays`] | the verbs behind DeviceArray |
 //! | [`functions`] | the MEX functions, a file each |
 
@@ -23,7 +24,7 @@ pub use functions::FUNCTIONS;
 use crate::mex::{Call, Error};
 use crate::stencil as domain;
 
-/// An engine's error under its identifier.
+/// Gives an engine's error its identifier.
 impl From<domain::Error> for Error {
     fn from(error: domain::Error) -> Error {
         let kind = match error {
@@ -45,7 +46,7 @@ impl From<domain::Error> for Error {
     }
 }
 
-/// That there are too few inputs, in the document's words.
+/// Returns the error of too few inputs, in the document's words.
 fn too_few_inputs(call: &Call, expected: &str) -> Error {
     Error::new(
         "numberOfInputs",
@@ -53,12 +54,12 @@ fn too_few_inputs(call: &Call, expected: &str) -> Error {
     )
 }
 
-/// Checks that no more than one output is asked for.
+/// Checks that the host asks for at most one output.
 fn check_outputs(call: &Call) -> Result<(), Error> {
     check_outputs_up_to(call, 1)
 }
 
-/// Checks that at most `most` outputs are asked for, one or two.
+/// Checks that the host asks for at most `most` outputs, one or two.
 fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
     let expected = if most > 1 { "0, 1 or 2" } else { "0 or 1" };
     match call.outputs {
@@ -69,12 +70,12 @@ fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
     }
 }
 
-/// Gives back what the engines hold, at once or, where calls are under way, when the last of them ends.
+/// Releases all that the engines hold: at once, or when the last call under way ends.
 pub fn release() {
     engine::calls::release();
 }
 
-/// Gives back devices, then threads.
+/// Releases devices, then threads.
 fn give_back() {
     engine::default_device::release();
     crate::cuda::release();

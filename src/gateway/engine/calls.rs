@@ -1,11 +1,11 @@
 //! Calls under way, and calls inside them.
 //!
 //! # Rationale
-//! While a long run is done on another thread, the host may run callbacks of the user on its own: those of timers and
-//! figures. They may call functions of ours, and clear them. So
-//! - a call inside another works with threads of its own: those of the other may be busy for hours, and
-//!   the thread that would wait for them is the one that asks whether the user has pressed Ctrl-C;
-//! - what is to be given back while calls are under way is given back when the last of them ends.
+//! During a long run on another thread the host may run callbacks of timers and figures on its own. They may call our
+//! functions, and clear them. So
+//! - a call inside another gets threads of its own: those of the outer call may be busy for hours, and the thread that
+//!   would wait for them is the one that asks if the user has pressed Ctrl-C;
+//! - a request to release the engines waits until the last call under way ends.
 
 use std::cell::Cell;
 use std::ptr;
@@ -19,14 +19,14 @@ static CALLS: Calls = Calls { counts: PerProcess::new(), give_back: crate::gatew
 
 struct Calls {
     counts: PerProcess<Mutex<Counts>>,
-    /// Gives back what calls have left for the next ones.
+    /// Releases all that calls have left for the next ones.
     give_back: fn(),
 }
 
 #[derive(Debug, Default)]
 struct Counts {
     under_way: usize,
-    /// Whether to give back at the end.
+    /// True if the last call has to release at its end.
     release: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn begin() -> UnderWay {
     CALLS.begin()
 }
 
-/// Reads the second part of a call whose first one has begun: it is not inside that.
+/// Reads the second part of a call whose first part has begun, so that it does not count as a call inside another.
 pub(crate) fn second_part<T>(read: impl FnOnce() -> T) -> T {
     OWN.set(2);
     let read = read();
@@ -51,16 +51,16 @@ pub(crate) fn second_part<T>(read: impl FnOnce() -> T) -> T {
 }
 
 thread_local! {
-    /// The parts of this thread's call, with the next that begins.
+    /// Number of parts of this thread's call, including the one that begins next.
     static OWN: Cell<usize> = const { Cell::new(1) };
 }
 
-/// Whether a call is under way, from before its output is made.
+/// Returns true if a call is under way.
 pub(crate) fn any() -> bool {
     lock(CALLS.counts.get()).under_way > 0
 }
 
-/// Gives back what is held between calls, once none is under way.
+/// Releases all that is held between calls, once no call is under way.
 pub(crate) fn release() {
     CALLS.release();
 }
@@ -86,7 +86,7 @@ impl Calls {
 }
 
 impl UnderWay {
-    /// Whether it is inside another.
+    /// Returns true if the call is inside another.
     pub(crate) fn is_nested(&self) -> bool {
         self.nested
     }
@@ -100,7 +100,7 @@ impl UnderWay {
 impl Drop for UnderWay {
     fn drop(&mut self) {
         if !ptr::eq(self.counts, self.calls.counts.get()) {
-            // A forked process has got hold of a call of its parent's: neither the count nor what is held is its own.
+            // This is a forked process with a call of its parent's: neither the count nor the held state is its own.
             return;
         }
         let mut counts = lock(self.counts);
@@ -139,7 +139,7 @@ mod tests {
         drop(inner);
         drop(CALLS.begin());
         assert_eq!(given_back(), 1, "a call is still under way");
-        // Not only on the thread that began.
+        // Also on a thread other than the one that began the call.
         std::thread::spawn(move || drop(outer)).join().unwrap();
         assert_eq!(given_back(), 2);
         drop(CALLS.begin());

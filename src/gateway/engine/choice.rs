@@ -1,4 +1,4 @@
-//! The engine for a call, by its options `Backend` and `Device`, the environment, and the place of its data.
+//! Chooses the engine of a call by its options `Backend` and `Device`, the environment, and the place of its data.
 
 use super::Chosen;
 use super::default_device;
@@ -12,7 +12,7 @@ use crate::mex::Error;
 use crate::stencil;
 
 impl Selection {
-    /// The engine for a call that computes this.
+    /// Returns the engine for a call that computes this.
     pub(crate) fn choose(&self, work: Work) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
@@ -38,10 +38,10 @@ impl Selection {
         Ok(chosen.with_stopwatch(note, stopwatch))
     }
 
-    /// The engine that an array is to be held by.
+    /// Returns the engine that will hold a new array.
     ///
     /// # Errors
-    /// `option`, where the engine of each call was to be chosen by time: an array stays where it is made.
+    /// `option` for a choice by time, which is made anew for each call: an array stays where it is made.
     pub(crate) fn choose_home(&self) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
@@ -53,14 +53,14 @@ impl Selection {
                         .into(),
                 ));
             }
-            // The environment's is for calls that can choose.
+            // The environment's `fastest` is for calls that can choose.
             (None, Backend::Fastest) => Backend::Auto,
             (asked, otherwise) => asked.unwrap_or(otherwise),
         };
         self.engine(backend, &settings)
     }
 
-    /// What the trace says where data decide, and time was asked for.
+    /// Returns the trace's note on a call that asked for `fastest` while the place of its data decides.
     pub(crate) fn note(&self, home: Home) -> Option<String> {
         let settings = || Settings::from_environment().is_ok_and(|settings| settings.backend == Backend::Fastest);
         let asked = self.backend.map_or_else(settings, |backend| backend == Backend::Fastest);
@@ -68,9 +68,9 @@ impl Selection {
         if asked { fastest::note(|| format!("fastest: {word}, where the array lies: {home}")) } else { None }
     }
 
-    /// The engine of a backend, which time does not choose.
+    /// Returns the engine of a backend that is not chosen by time.
     fn engine(&self, backend: Backend, settings: &Settings) -> Result<Chosen, Error> {
-        // A device that is not there is an error even where it would not be used.
+        // A missing device is an error, even if it would not be used.
         let named = self.named()?;
         match (backend, named) {
             (Backend::Cpu, _) => Ok(Chosen::cpu()),
@@ -85,10 +85,10 @@ impl Selection {
         }
     }
 
-    /// Where a copy of an array on the GPU is to lie, that lies in `home`; `None` where it lies there.
+    /// Returns the device for a copy of an array in `home`; `None` if the array lies there already.
     ///
     /// # Errors
-    /// `noDevice`, for one that cannot be used; `option` where the array or its copy is not on a GPU.
+    /// `noDevice` for a device that cannot be used; `option` if the array or its copy is not on a GPU.
     pub(crate) fn another_device(&self, home: Home) -> Result<Option<Cuda>, Error> {
         match (self.named()?, home) {
             (Some(Devices::One(device)), Home::Cuda(ordinal))
@@ -100,18 +100,18 @@ impl Selection {
         }
     }
 
-    /// Checks that data which lie in `home` are computed there: where data are decides, and an option may say the same.
+    /// Checks that the options do not contradict the place of the data, which decides.
     ///
     /// # Errors
-    /// `option`, where it says something else.
+    /// `option` if they name another place.
     pub(crate) fn check_home(&self, home: Home) -> Result<(), Error> {
         self.check_place(home, "gather the array and make a DeviceArray of it there")
     }
 
-    /// Checks that data of the host's on a GPU are computed there.
+    /// Checks that the options do not contradict the place of a gpuArray.
     ///
     /// # Errors
-    /// `option`, where it says something else.
+    /// `option` if they name another place.
     pub(crate) fn check_gpu(&self, home: Home) -> Result<(), Error> {
         self.check_place(home, "gather the gpuArray and pass that")
     }
@@ -130,23 +130,23 @@ impl Selection {
     }
 }
 
-/// What calls without options do here, for a report.
+/// Describes calls without options, for a report.
 pub(crate) struct Outlook {
-    /// `cuda` or `cpu`, or `fastest`, which may be either; empty where the environment makes no sense.
+    /// `cuda`, `cpu`, or `fastest`, which may be either; empty if the environment makes no sense.
     pub(crate) backend: &'static str,
-    /// Why.
+    /// Reason for the choice.
     pub(crate) reason: String,
-    /// The device, if there is one that can be used.
+    /// The device, if one is usable.
     pub(crate) cuda: Option<Cuda>,
-    /// The bound on the buffers that it keeps, in bytes.
+    /// Limit on the buffers that it keeps, in bytes.
     pub(crate) device_bytes: Option<usize>,
 }
 
 impl Outlook {
-    /// As things are.
+    /// Reads the present state.
     ///
     /// # Errors
-    /// [`Busy`](stencil::Error::Busy) where a call that is still running has the device.
+    /// [`Busy`](stencil::Error::Busy) if a call that is still running uses the device.
     pub(crate) fn new() -> Result<Outlook, Error> {
         let settings = Settings::from_environment().inspect(Settings::apply);
         let cuda = match default_device::open(settings.as_ref().unwrap_or(&Settings::default())) {

@@ -1,6 +1,6 @@
-//! The engine that was chosen for a call, and the replies of calls that run on it.
+//! The engine chosen for a call, and the replies of calls that run on it.
 //!
-//! A reply is made on the host's thread, with its output; its closure runs the engine on it, perhaps on another thread
+//! A reply is made on the host's thread, with its output; its closure runs the engine, perhaps on another thread
 //! ([`mex`](crate::mex)).
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,21 +20,21 @@ use crate::watch::Watch;
 /// The bytes of a call's outputs.
 type Outputs<'a> = Vec<&'a mut [u8]>;
 
-/// What a call does with its engine to fill its outputs. Boxed, here and in what follows: so what surrounds it is compiled
-/// once, and not for each call of each class.
+/// Fills the outputs of a call. Boxed, like the closures below, so that the code around it is compiled once and not for
+/// each call of each class.
 type RunBytes<'a> = Box<dyn FnOnce(&DynEngine, Outputs, &Watch) -> Result<(), stencil::Error> + Send + 'a>;
 
-/// What a call does with its engine to make arrays that are kept.
+/// Makes stored arrays with a call's engine.
 type MakeHeld<'a> = Box<dyn FnOnce(&DynEngine, Home, &Watch) -> Result<Vec<StoredArray>, stencil::Error> + Send + 'a>;
 
-/// An engine, and what the user should hear about the choice.
+/// An engine, and the messages to the user about the choice.
 pub(crate) struct Chosen {
     engine: Box<dyn Engine>,
-    /// Where its arrays lie.
+    /// Place of its arrays.
     home: Home,
-    /// Why it is not CUDA, where that was not asked for.
+    /// Reason for the CPU where CUDA was tried first.
     fallback: Option<String>,
-    /// Of a choice by time: what the trace says of it, and what measures the call.
+    /// For a choice by time: the note for the trace, and the stopwatch of the call.
     note: Option<String>,
     stopwatch: Option<Stopwatch>,
 }
@@ -49,35 +49,35 @@ impl Chosen {
         Chosen { home, engine: settings.on(cuda), fallback: None, note: None, stopwatch: None }
     }
 
-    /// The device of an array that is a copy.
+    /// Chooses the device of a copy of an array.
     pub(crate) fn for_copy(cuda: Cuda) -> Result<Chosen, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
         Ok(Chosen::cuda(cuda, &settings))
     }
 
-    /// Several devices, on which no array of a call's own lies.
+    /// Chooses several devices, which hold no array of the call.
     pub(crate) fn team(team: Team, settings: &Settings) -> Chosen {
         let home = Home::Cuda(team.ordinals().next().unwrap_or(0));
         Chosen { home, engine: settings.on_several(team), fallback: None, note: None, stopwatch: None }
     }
 
-    /// The CPU in place of a device that cannot be used, for this reason: the user is warned.
+    /// Chooses the CPU in place of a device that cannot be used; the user is warned of the reason.
     pub(crate) fn fallback(reason: String) -> Chosen {
         Chosen { fallback: Some(reason), ..Chosen::cpu() }
     }
 
-    /// With a line for the trace.
+    /// Adds a note for the trace.
     pub(crate) fn with_note(self, note: Option<String>) -> Chosen {
         Chosen { note, ..self }
     }
 
-    /// With a line for the trace, and measured.
+    /// Adds a note for the trace, and measures the call.
     pub(crate) fn with_stopwatch(self, note: Option<String>, stopwatch: Option<Stopwatch>) -> Chosen {
         Chosen { note, stopwatch, ..self }
     }
 
-    /// The reply of a call that returns an array of these dimensions, filled by what `run` does with the engine.
+    /// Returns the reply of a call that returns an array of these dimensions, which `run` fills.
     ///
     /// # Errors
     /// `outOfMemory`.
@@ -92,7 +92,7 @@ impl Chosen {
         self.reply_bytes(T::CLASS, &[dims], effort, Box::new(run))
     }
 
-    /// The reply of a call that returns several arrays of these dimensions: see [`reply`](Self::reply).
+    /// Returns the reply of a call that returns several arrays; see [`reply`](Self::reply).
     ///
     /// # Errors
     /// `outOfMemory`.
@@ -108,7 +108,7 @@ impl Chosen {
         self.reply_bytes(T::CLASS, dims, effort, Box::new(run))
     }
 
-    /// What [`reply`](Self::reply) does for every class and every `run`, compiled once.
+    /// Does the work of [`reply`](Self::reply) for every class and every `run`, compiled once.
     fn reply_bytes<'a>(
         self,
         class: Class,
@@ -119,7 +119,7 @@ impl Chosen {
         let dims = owned(dims)?;
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let call = calls::begin();
-        // A call inside another one shares the machine with it: its time says nothing about the engine.
+        // A call inside another shares the machine with it: its time says nothing about the engine.
         let stopwatch = self.stopwatch.filter(|_| !call.is_nested());
         let fill = move |outputs: Outputs, watch: &Watch| {
             let run = || run(&*self.engine, outputs, watch);
@@ -132,8 +132,7 @@ impl Chosen {
         Ok(Reply { warnings, note: self.note, output: Output::Arrays { dims, complex: false, fill, effort } })
     }
 
-    /// The reply of a call that returns arrays of the host's on the GPU, of these dimensions, filled by what `run` does
-    /// with the engine at their addresses.
+    /// Returns the reply of a call that returns gpuArrays of these dimensions; `run` fills them at their addresses.
     ///
     /// # Errors
     /// `outOfMemory`.
@@ -150,7 +149,7 @@ impl Chosen {
         Ok(Reply { warnings: Vec::new(), note: self.note, output })
     }
 
-    /// The reply of a call that keeps what `run` makes with the engine: an object, or the number for one.
+    /// Returns the reply of a call that stores the array that `run` makes: an object, or the number for one.
     pub(crate) fn held<'a>(
         self,
         object: bool,
@@ -160,7 +159,7 @@ impl Chosen {
         self.held_all(object, effort, Box::new(|engine, home, watch| Ok(vec![run(engine, home, watch)?])))
     }
 
-    /// The reply of a call that keeps several arrays: see [`held`](Self::held).
+    /// Returns the reply of a call that stores several arrays; see [`held`](Self::held).
     pub(crate) fn held_all<'a>(self, object: bool, effort: Effort, run: MakeHeld<'a>) -> Reply<'a> {
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let (call, note) = (calls::begin(), self.note);
@@ -172,12 +171,12 @@ impl Chosen {
     }
 }
 
-/// The one output of a call that has one.
+/// Returns the output of a call that has one.
 pub(crate) fn only<T>(mut outputs: Vec<T>) -> Result<T, stencil::Error> {
     outputs.pop().ok_or_else(|| stencil::Error::Internal("A call without an output.".into()))
 }
 
-/// A copy of the dimensions.
+/// Copies dimensions.
 ///
 /// # Errors
 /// [`OutOfMemory`](memory::OutOfMemory).
@@ -190,14 +189,13 @@ fn owned(dims: &[&[usize]]) -> Result<Vec<Vec<usize>>, memory::OutOfMemory> {
     dims.iter().map(own).collect()
 }
 
-/// The engine where `home` is, for data that lie there.
 impl Home {
     pub(crate) fn choose(self) -> Result<Chosen, Error> {
         Ok(Chosen { engine: self.engine()?, home: self, fallback: None, note: None, stopwatch: None })
     }
 }
 
-/// The warning that a call falls back to the CPU: in a process the first time only.
+/// Returns the warning that a call falls back to the CPU, the first time in a process.
 fn fallback_warning(reason: &str) -> Option<Error> {
     static WARNED: AtomicBool = AtomicBool::new(false);
     (!WARNED.swap(true, Ordering::Relaxed)).then(|| {

@@ -1,4 +1,4 @@
-//! The device of calls that name none: opened, or why there is none.
+//! The device of calls that name none.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,8 +7,8 @@ use crate::gateway::options::settings::Settings;
 use crate::process::PerProcess;
 use crate::stencil;
 
-/// Why the default device (its ordinal, where the environment names one), which is there, could not be opened. Trying
-/// again in every call would take longer than most calls.
+/// The default device's ordinal, if the environment names one, and the reason why it could not be opened. A new attempt
+/// in every call would take longer than most calls.
 static REFUSED: PerProcess<Mutex<Refused>> = PerProcess::new();
 
 type Refused = Option<(Option<usize>, String)>;
@@ -17,12 +17,12 @@ fn refused() -> MutexGuard<'static, Refused> {
     REFUSED.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// CUDA on the default device, or why there is none.
+/// Opens CUDA on the default device, or returns the reason why there is none.
 ///
 /// # Errors
-/// [`Busy`](stencil::Error::Busy), for a call inside another on that device: it does not fall back to the CPU, which
-/// might take many times as long. [`NoDevice`](stencil::Error::NoDevice) where there are devices, and the one that
-/// the environment names is none of them.
+/// [`Busy`](stencil::Error::Busy) for a call inside another on that device: it does not fall back to the CPU, which
+/// might take many times as long. [`NoDevice`](stencil::Error::NoDevice) if there are devices, but not the one that the
+/// environment names.
 pub(crate) fn open(settings: &Settings) -> Result<Result<Cuda, String>, stencil::Error> {
     let device = settings.device;
     if device.is_some() && Driver::get().is_ok() {
@@ -38,7 +38,7 @@ pub(crate) fn open(settings: &Settings) -> Result<Result<Cuda, String>, stencil:
     opened
 }
 
-/// What was opened, or why it was not; a reason that will still be one in the next call is kept in `refused`.
+/// Turns an error into a reason to use the CPU; a reason that will hold in the next call is kept in `refused`.
 fn or_reason<T>(
     opened: Result<T, stencil::Error>,
     refused: &mut Option<String>,
@@ -51,7 +51,7 @@ fn or_reason<T>(
     }
 }
 
-/// Lets a device that could not be opened be tried again.
+/// Allows a new attempt at a device that could not be opened.
 pub(crate) fn release() {
     refused().take();
 }

@@ -1,4 +1,4 @@
-//! Inputs that are arrays of numbers.
+//! Inputs: numeric arrays of the host, on a GPU, or stored by an engine.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Repl
 use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
 use crate::watch::Watch;
 
-/// The elements of a real, full array of one of the classes that are computed in.
+/// Elements of a real, full array of class double or single.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Reals<'a> {
     Double(&'a [f64]),
     Single(&'a [f32]),
 }
 
-/// An array that is computed on, of one class.
+/// An input array of one class.
 #[derive(Debug)]
 pub(crate) enum Input<'a, T: Real> {
-    /// The host's.
+    /// The host's array.
     Host(Cow<'a, [T]>),
-    /// One that is held.
+    /// A stored array.
     Held(Home, Arc<Array<T>>),
-    /// The host's, on the GPU with this ordinal.
+    /// A gpuArray on the GPU with this ordinal.
     Gpu(usize, Array<T>),
 }
 
-/// What a call does with its engine, a source and its targets. Boxed, so that [`Input::reply_all`] is compiled once a class.
+/// Runs a call's engine on a source and its targets. Boxed, so that [`Input::reply_all`] is compiled once a class.
 pub(crate) type RunOn<'a, T> =
     Box<dyn FnOnce(&DynEngine, Source<T>, Vec<Target<T>>, &Watch) -> Result<(), stencil::Error> + Send + 'a>;
 
-/// The parts of complex numbers. Of real ones there is the first alone.
+/// A part of complex numbers; real numbers have only the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Real,
@@ -53,7 +53,7 @@ pub(crate) enum AnyInput<'a> {
 }
 
 impl<'a, T: Real> Input<'a, T> {
-    /// The number of its elements.
+    /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         match self {
             Input::Host(values) => values.len(),
@@ -62,9 +62,9 @@ impl<'a, T: Real> Input<'a, T> {
         }
     }
 
-    /// The reply of a call that returns an array of these dimensions, computed by `run` where the input is: an
-    /// array of the host's from one of the host's, on the same GPU where that lies on one, and one that is held from
-    /// one that is held. `work` is what it computes.
+    /// Returns the reply of a call that returns an array of these dimensions, computed by `run` where the input lies.
+    /// The result is of the input's kind: the host's, a gpuArray on that GPU, or stored. `work` describes the
+    /// computation.
     pub(crate) fn reply(
         self,
         selection: &Selection,
@@ -82,7 +82,7 @@ impl<'a, T: Real> Input<'a, T> {
         self.reply_all(selection, &[dims], effort, work, run)
     }
 
-    /// The reply of a call that returns several arrays: see [`reply`](Self::reply).
+    /// Returns the reply of a call that returns several arrays; see [`reply`](Self::reply).
     pub(crate) fn reply_all(
         self,
         selection: &Selection,
@@ -125,7 +125,7 @@ impl<'a, T: Real> Input<'a, T> {
                     let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
                     let to = outputs.iter_mut().map(Target::Array).collect();
                     let done = run(engine, Source::Array(&array), to, watch);
-                    // Whatever came of it: the host's memory is not touched any more when the call ends.
+                    // Also after an error: the call must not end before the device is done with the host's memory.
                     let over = Cuda::open(Some(ordinal))?.settle();
                     Ok(done.and(over)?)
                 };
@@ -136,7 +136,7 @@ impl<'a, T: Real> Input<'a, T> {
 }
 
 impl<T: Real> Input<'_, T> {
-    /// Its elements, for an engine.
+    /// Returns the elements, for an engine.
     pub(crate) fn source(&self) -> Source<'_, T> {
         match self {
             Input::Host(values) => Source::Host(values),
@@ -145,7 +145,7 @@ impl<T: Real> Input<'_, T> {
         }
     }
 
-    /// Where it lies: on which device of whom, if on one.
+    /// Returns the home of a stored array, or the ordinal of a gpuArray's device.
     fn place(&self) -> (Option<Home>, Option<usize>) {
         match self {
             Input::Host(_) => (None, None),
@@ -156,7 +156,7 @@ impl<T: Real> Input<'_, T> {
 }
 
 impl<'a> AnyInput<'a> {
-    /// One that is held.
+    /// Returns a stored array as an input.
     pub(crate) fn held(home: Home, numbers: Numbers) -> AnyInput<'a> {
         match numbers {
             Numbers::Double(array) => AnyInput::Double(Input::Held(home, array)),
@@ -171,17 +171,17 @@ impl<'a> AnyInput<'a> {
         }
     }
 
-    /// The home of an array that is held.
+    /// Returns the home of a stored array.
     pub(crate) fn home(&self) -> Option<Home> {
         self.place().0
     }
 
-    /// Whether it is of the same class as another, and lies in the same place.
+    /// Returns true if both have the same class and lie in the same place.
     pub(crate) fn is_like(&self, other: &AnyInput) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other) && self.place() == other.place()
     }
 
-    /// Whether it is an array of the host's on a GPU.
+    /// Returns true for a gpuArray.
     pub(crate) fn is_on_gpu(&self) -> bool {
         matches!(self, AnyInput::Double(Input::Gpu(..)) | AnyInput::Single(Input::Gpu(..)))
     }
@@ -198,7 +198,7 @@ impl<'a> AnyInput<'a> {
         format!("{} {class}{place}", size_text(dims))
     }
 
-    /// In single, each element rounded once where it was double; `what` is what an error calls them.
+    /// Converts the elements to single, each rounded once; `what` names them in errors.
     pub(crate) fn into_single(self, what: &'static str) -> Result<Input<'a, f32>, Error> {
         match self {
             AnyInput::Single(input) => Ok(input),
@@ -218,7 +218,7 @@ impl<'a> AnyInput<'a> {
                 let engine = Home::Cuda(ordinal).engine()?;
                 let mut singles = Compute::<f32>::array(&*engine, array.len())?;
                 let converted = Arithmetic::<f32>::convert(&*engine, &array, &mut singles, &Watch::new());
-                // Whatever came of it: the host's memory is not read any more when the call ends.
+                // Also after an error: the call must not end before the device is done with the host's memory.
                 let over = Cuda::open(Some(ordinal))?.settle();
                 converted.and(over)?;
                 Ok(Input::Gpu(ordinal, singles))
@@ -227,13 +227,13 @@ impl<'a> AnyInput<'a> {
     }
 }
 
-/// The multiple at which the host's arrays on a GPU begin, in bytes.
+/// Alignment of a gpuArray, in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// So many numbers of the host's at an address on the GPU with this ordinal.
+/// Borrows `len` numbers at an address on the GPU with this ordinal.
 ///
 /// # Errors
-/// `gpuArray`, where they are not there.
+/// `gpuArray` if they are not there.
 fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T>, Error> {
     let wrong = |what: &str| Err(Error::new("gpuArray", format!("{what} gather the gpuArray and pass that.")));
     if len > 0 {
@@ -250,13 +250,13 @@ fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T
     Ok(unsafe { Cuda::borrow(ordinal, address, len) })
 }
 
-/// An array of the host's on a GPU, of the class of `T`.
+/// Returns a gpuArray of the class of `T`.
 fn on_gpu<'a, T: Real>(gpu: &OnGpu) -> Result<Input<'a, T>, Error> {
     let ordinal = Cuda::device_at(gpu.address())?;
     Ok(Input::Gpu(ordinal, borrowed(ordinal, gpu.address(), gpu.dims().iter().product())?))
 }
 
-/// What [`input`] gives, or an array of the host's on a GPU.
+/// Reads an input as [`input`] does, or a gpuArray.
 pub(crate) fn input_or_gpu<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
     let Some(gpu) = array.gpu().transpose()? else {
         return input(name, array);
@@ -269,7 +269,7 @@ pub(crate) fn input_or_gpu<'a>(name: &str, array: &'a Argument) -> Result<(AnyIn
     Ok((input, gpu.dims().into()))
 }
 
-/// What [`input_or_gpu`] gives; of a complex array of the host's, this part.
+/// Reads an input as [`input_or_gpu`] does; of a complex array, this part.
 pub(crate) fn part_or_gpu<'a>(
     name: &str,
     array: &'a Argument,
@@ -284,10 +284,10 @@ pub(crate) fn part_or_gpu<'a>(
     }
 }
 
-/// The reply of a call on an array, which `of` gives for a part of it: a complex array is computed as two.
+/// Returns the reply of a call on an array from those of its parts: a complex array is computed as two.
 ///
 /// # Errors
-/// What `of` returns; `option` where the arrays of all ranks are one.
+/// Those of `of`; `option` for a complex array with `'Distributed'`.
 pub(crate) fn part_by_part<'a>(
     (name, array): (&str, &'a Argument),
     joint: bool,
@@ -310,7 +310,7 @@ fn is_plain(gpu: &OnGpu) -> bool {
     !gpu.is_complex() && !gpu.is_sparse()
 }
 
-/// A real, full array of class double or single, of the host's or held; with its dimensions.
+/// Reads a real, full array of class double or single, the host's or a stored one, and its dimensions.
 pub(crate) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>, Cow<'a, [usize]>), Error> {
     if let Some(held) = StoredArray::of(array)? {
         if !matches!(held.class, Class::Double | Class::Single) {
@@ -326,7 +326,7 @@ pub(crate) fn input<'a>(name: &str, array: &'a Argument) -> Result<(AnyInput<'a>
 }
 
 impl<'a> Reals<'a> {
-    /// The elements, where they are doubles.
+    /// Returns the elements if they are doubles.
     pub(crate) fn as_doubles(&self) -> Option<&'a [f64]> {
         match *self {
             Reals::Double(values) => Some(values),
@@ -334,7 +334,7 @@ impl<'a> Reals<'a> {
         }
     }
 
-    /// The elements in single, rounded once where they were double; `what` is what an error calls them.
+    /// Returns the elements in single, each rounded once; `what` names them in errors.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -349,7 +349,7 @@ impl<'a> Reals<'a> {
         }
     }
 
-    /// The elements in double; `what` is what an error calls them.
+    /// Returns the elements in double; `what` names them in errors.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -365,10 +365,10 @@ impl<'a> Reals<'a> {
     }
 }
 
-/// A filter, or those of a list, with what an error calls each.
+/// Returns the filters of a list, or the only filter, each with its name for errors.
 ///
 /// # Errors
-/// `dataType` for a longer list.
+/// `dataType` for a list that is too long.
 pub(crate) fn listed<'a>(name: &str, filter: &'a Argument) -> Result<Vec<(String, &'a Argument)>, Error> {
     match filter.cells() {
         Some(cells) if !cells.is_empty() => {
@@ -381,17 +381,17 @@ pub(crate) fn listed<'a>(name: &str, filter: &'a Argument) -> Result<Vec<(String
     }
 }
 
-/// The elements of a real, full array of class double or single.
+/// Reads the elements of a real, full array of class double or single.
 pub(crate) fn reals<'a>(name: &str, array: &'a Argument) -> Result<Reals<'a>, Error> {
     let singles = || array.singles().map(Reals::Single);
     let reals = array.doubles().map(Reals::Double).or_else(singles);
     reals.ok_or_else(|| wrong_type(name, array, REALS, "double"))
 }
 
-/// What errors say is expected where only the classes that are computed in will do.
+/// Expected input of a call that computes in double or single only, for errors.
 const REALS: &str = "a real full double or single array";
 
-/// The document's words for an array that is not `expected`, and what would make it so.
+/// Returns the error of an array that is not `expected`, in the document's words, with advice on the conversion.
 pub(crate) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &str) -> Error {
     let is_computed = |held: StoredArray| held.is_computed();
     let advice = match array.class() {
@@ -407,13 +407,13 @@ pub(crate) fn wrong_type(name: &str, array: &Argument, expected: &str, class: &s
     wrong_data_type(format!("{name} is {array}, expected {expected}{advice}."))
 }
 
-/// [`wrong_type`] for an array that is held.
+/// Returns [`wrong_type`] for a stored array.
 pub(crate) fn wrong_held(name: &str, held: &StoredArray, expected: &str, class: &str) -> Error {
     let advice = advice(name, held.class, false, false, class);
     wrong_data_type(format!("{name} is {held}, expected {expected}{advice}."))
 }
 
-/// What makes an array of class `of` one of class `class`, if anything does.
+/// Returns advice on the conversion of an array of class `of` to class `class`; empty if there is none.
 fn advice(name: &str, of: Class, sparse: bool, complex: bool, class: &str) -> String {
     // "an operand" is no name to call a function with.
     let name = if name.contains(' ') { "..." } else { name };
@@ -425,13 +425,13 @@ fn advice(name: &str, of: Class, sparse: bool, complex: bool, class: &str) -> St
     }
 }
 
-/// That an array is of no class that a DeviceArray has.
+/// Returns the error of an array of a class that no DeviceArray has.
 pub(crate) fn wrong_class(name: &str, array: &Argument) -> Error {
     let expected = "a real full array of class double, single, logical, or of integers of up to 32 bits";
     wrong_type(name, array, expected, "double")
 }
 
-/// [`wrong_type`] for an array on a GPU.
+/// Returns [`wrong_type`] for a gpuArray.
 fn wrong_on_gpu(name: &str, array: &Argument, gpu: &OnGpu, expected: &str) -> Error {
     let advice = advice(name, gpu.class(), gpu.is_sparse(), gpu.is_complex(), "double");
     wrong_data_type(format!("{name} is {array}, expected {expected}{advice}."))

@@ -1,7 +1,7 @@
-//! Which engine computes a call, and the replies that run on it.
+//! The engine of a call, and the replies that run on it.
 //!
-//! An array that an engine holds is computed where it lies ([`inputs`]); for the host's arrays options, the environment or
-//! time decide ([`choice`]).
+//! A stored array is computed where it lies ([`inputs`]). For the host's arrays, options, the environment or time
+//! decide ([`choice`]).
 
 pub(super) mod calls;
 pub(super) mod choice;

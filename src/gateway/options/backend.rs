@@ -5,35 +5,35 @@ use crate::cuda::Cuda;
 use crate::gateway::options;
 use crate::mex::{Argument, Error};
 
-/// The words for the backend of an array, which stays where it is made.
+/// Backends that an array may name; an array stays where it is made.
 const CHOICES_OF_ARRAYS: [(&str, Backend); 3] = [settings::CHOICES[0], settings::CHOICES[1], settings::CHOICES[2]];
 
-/// The devices that a call names, by their ordinals, from 0.
+/// The devices that a call names, by ordinals from 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Devices {
     One(usize),
-    /// Each once.
+    /// Two or more, none of them twice.
     Several(Vec<usize>),
-    /// All that the driver shows.
+    /// All that the driver lists.
     All,
 }
 
-/// The options `Backend` and `Device`, as far as a call has them.
+/// The options `Backend` and `Device` of a call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
     pub(crate) backend: Option<Backend>,
     pub(crate) devices: Option<Devices>,
-    /// Whether it is of an array, not of a call that computes one.
+    /// True where the options belong to an array and not to a call that computes one.
     of_array: bool,
 }
 
 impl Selection {
-    /// One for an array that is made.
+    /// Returns a selection for an array that is to be made.
     pub(crate) fn of_array() -> Selection {
         Selection { of_array: true, ..Selection::default() }
     }
 
-    /// Takes the option, if it is one of the two; false for any other name.
+    /// Reads the option if it is `Backend` or `Device`; returns false for any other name.
     pub(crate) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         match name {
             "Backend" => self.backend = Some(self.backend_of(name, value)?),
@@ -43,17 +43,17 @@ impl Selection {
         Ok(true)
     }
 
-    /// The backend that a word stands for. For an array `fastest` is none of those that are told of, and is refused by
-    /// [`choose_home`](Self::choose_home), which says why.
+    /// Reads a backend's word. The error of an array does not list `fastest`; the engine's `choose_home` refuses that
+    /// word and says why.
     fn backend_of(&self, name: &str, value: &Argument) -> Result<Backend, Error> {
         let known = options::choice(name, value, &settings::CHOICES);
         if known.is_err() && self.of_array { options::choice(name, value, &CHOICES_OF_ARRAYS) } else { known }
     }
 
-    /// The devices that the call names: one, or several. An `all` that is one device is that one.
+    /// Returns the devices that the call names, an `all` of one device as that one.
     ///
     /// # Errors
-    /// `noDevice`, for one that cannot be used: nobody gets fewer than were asked for.
+    /// `noDevice` if one of them cannot be used: a call never gets fewer than it names.
     pub(crate) fn named(&self) -> Result<Option<Devices>, Error> {
         let named = match &self.devices {
             None => return Ok(None),
@@ -70,7 +70,7 @@ impl Selection {
         }))
     }
 
-    /// Checks that it is for a rank, which computes its part on one device, or on the CPU.
+    /// Checks that the options suit a rank, which computes its part on one device or on the CPU.
     ///
     /// # Errors
     /// `option`.
@@ -92,10 +92,10 @@ impl Selection {
 }
 
 impl Devices {
-    /// What the option's value says.
+    /// Reads the option's value.
     ///
     /// # Errors
-    /// `option`; for an array also where it says several.
+    /// `option`; for an array also for several devices.
     fn of(name: &str, value: &Argument, of_array: bool) -> Result<Devices, Error> {
         let refused = |got: String| {
             let expected = if of_array {
@@ -133,7 +133,7 @@ impl Devices {
     }
 }
 
-/// As a user would write it.
+/// Written as the user would write the option.
 impl std::fmt::Display for Devices {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

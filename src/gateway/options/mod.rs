@@ -7,16 +7,16 @@ use std::ops::RangeInclusive;
 
 use crate::mex::{Argument, Error};
 
-/// The highest dimension that an option may name where all up to it are listed.
+/// Highest dimension that an option may name where all up to it are listed.
 pub(crate) const MAX_DIMS: usize = 64;
 
-/// The names of a function's options, in the order in which they came, those of a version together.
+/// Names of a function's options, grouped by the version that added them, oldest first.
 ///
-/// An abbreviation means what it meant when it first meant something: names that came later do not make it ambiguous.
+/// An abbreviation keeps its first meaning: names of later versions do not make it ambiguous.
 pub(crate) struct Names(pub(crate) &'static [&'static [&'static str]]);
 
-/// Checks that `arguments`, the first of which is the input `position`, are pairs whose names are text. It is the first
-/// of the checks: no input is looked at before.
+/// Checks that `arguments`, which begin at input `position`, are pairs whose names are text. This is the first check,
+/// ahead of those of any input.
 pub(crate) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(), Error> {
     for (i, pair) in arguments.chunks(2).enumerate() {
         let position = 2 * i + position;
@@ -41,7 +41,7 @@ pub(crate) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(),
     Ok(())
 }
 
-/// The full names and the values of `arguments`, which are pairs.
+/// Returns the full name and the value of each pair.
 pub(crate) fn pairs<'a>(
     arguments: &'a [Argument],
     names: &Names,
@@ -50,12 +50,12 @@ pub(crate) fn pairs<'a>(
 }
 
 impl Names {
-    /// Whether a text is the beginning of one of them at least.
+    /// Returns true if a text abbreviates at least one name.
     pub(crate) fn is_name(&self, given: &str) -> bool {
         self.0.iter().copied().flatten().any(|name| is_start(given, name))
     }
 
-    /// The option that `given` names or abbreviates.
+    /// Returns the option that `given` names or abbreviates.
     pub(crate) fn full_name(&self, given: &str) -> Result<&'static str, Error> {
         let known = || self.0.concat().iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         let starts = |name: &&'static str| is_start(given, name);
@@ -73,24 +73,24 @@ impl Names {
     }
 }
 
-/// Whether a name begins like that, in whatever case.
+/// Returns true if `name` begins with `given`, in either case.
 fn is_start(given: &str, name: &str) -> bool {
     name.get(..given.len()).is_some_and(|start| start.eq_ignore_ascii_case(given))
 }
 
-/// The choice of `choices` that `value` is, in whatever case.
+/// Returns the choice that `value` names, in either case.
 pub(crate) fn choice<T: Copy>(option: &str, value: &Argument, choices: &[(&str, T)]) -> Result<T, Error> {
     let text = value.text().ok_or_else(|| bad_value(option, choices, &value.to_string()))?;
     choice_of_text(option, text, choices)
 }
 
-/// As [`choice`], of a text from elsewhere.
+/// Does what [`choice`] does for a text that is no argument.
 pub(crate) fn choice_of_text<T: Copy>(option: &str, text: &str, choices: &[(&str, T)]) -> Result<T, Error> {
     let found = choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
     found.map(|&(_, choice)| choice).ok_or_else(|| bad_value(option, choices, &format!("'{text}'")))
 }
 
-/// True or false: a logical scalar, or 0 or 1 of any numeric class.
+/// Reads true or false: a logical scalar, or 0 or 1 of any numeric class.
 pub(crate) fn logical(option: &str, value: &Argument) -> Result<bool, Error> {
     let number = value.scalar().filter(|&number| number == 0.0 || number == 1.0);
     number.map(|number| number == 1.0).ok_or_else(|| {
@@ -99,12 +99,12 @@ pub(crate) fn logical(option: &str, value: &Argument) -> Result<bool, Error> {
     })
 }
 
-/// A whole number from 1 up, of any numeric class.
+/// Reads a whole number from 1 up, of any numeric class.
 pub(crate) fn positive_integer(option: &str, value: &Argument) -> Result<usize, Error> {
     whole_number(option, value, 1..=u32::MAX as usize, 1, "a whole number from 1 up")
 }
 
-/// A whole number from 1 up, given as a double.
+/// Checks that a double is a whole number from 1 up.
 pub(crate) fn positive_number(option: &str, number: f64) -> Result<usize, Error> {
     if number >= 1.0 && number <= f64::from(u32::MAX) && number.fract() == 0.0 {
         return Ok(number as usize);
@@ -113,18 +113,18 @@ pub(crate) fn positive_number(option: &str, number: f64) -> Result<usize, Error>
     Err(bad(format!("Bad value for '{option}': got {got}, expected a whole number from 1 up.")))
 }
 
-/// Whether one of `arguments`, which are pairs, gives this option.
+/// Returns true if one of the pairs gives this option.
 pub(crate) fn gives(arguments: &[Argument], names: &Names, option: &str) -> bool {
     pairs(arguments, names).any(|pair| matches!(pair, Ok((name, _)) if name == option))
 }
 
-/// A whole number in a range, of any numeric class.
+/// Reads a whole number in a range, of any numeric class.
 pub(crate) fn integer_in(option: &str, value: &Argument, range: RangeInclusive<usize>) -> Result<usize, Error> {
     let expected = format!("a whole number from {} to {}", range.start(), range.end());
     whole_number(option, value, range, 1, &expected)
 }
 
-/// A multiple of `step` in a range, of any numeric class.
+/// Reads a multiple of `step` in a range, of any numeric class.
 pub(crate) fn multiple_in(
     option: &str,
     value: &Argument,
@@ -142,7 +142,7 @@ fn whole_number(
     step: usize,
     expected: &str,
 ) -> Result<usize, Error> {
-    // As doubles: what is negative, not whole or not finite has no other form.
+    // Doubles also hold negative numbers, fractions and infinities, which must be refused.
     let suits =
         |&number: &f64| number >= *range.start() as f64 && number <= *range.end() as f64 && number % step as f64 == 0.0;
     value.scalar().filter(suits).map(|number| number as usize).ok_or_else(|| {
@@ -151,7 +151,7 @@ fn whole_number(
     })
 }
 
-/// A number as a user would write it.
+/// Formats a number as a user would write it.
 pub(crate) fn number_text(number: f64) -> String {
     match number {
         _ if number.is_nan() => "NaN".into(),
@@ -165,7 +165,7 @@ fn bad_value<T>(option: &str, choices: &[(&str, T)], got: &str) -> Error {
     bad(format!("Bad value for '{option}': got {got}, expected {}.", quoted(choices)))
 }
 
-/// The words of choices, as a user would write them.
+/// Formats the words of choices as a user would write them.
 pub(crate) fn quoted<T>(choices: &[(&str, T)]) -> String {
     let words: Vec<_> = choices.iter().map(|(word, _)| format!("'{word}'")).collect();
     words.join(" or ")
@@ -208,7 +208,7 @@ mod tests {
             ("ba", "Backend"),
             ("d", "Device"),
             ("device", "Device"),
-            // What came later does not change what these mean.
+            // Names of later versions do not change the meaning of these.
             ("p", "Progress"),
             ("PR", "Progress"),
             ("s", "Shape"),

@@ -1,4 +1,4 @@
-//! Settings from the environment, read in every call: a script may change them.
+//! Settings from the environment. Every call reads them anew, since a script may change them.
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -14,58 +14,58 @@ use crate::workers::Workers;
 /// The engine that a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backend {
-    /// CUDA where it can be had, else the CPU.
+    /// CUDA if a device is usable, else the CPU.
     Auto,
-    /// CUDA or an error.
+    /// CUDA, or an error.
     Cuda,
     /// The CPU.
     Cpu,
-    /// The one that takes less time for the call: see [`fastest`](crate::gateway::engine::fastest).
+    /// The engine that takes less time for the call; see [`fastest`](crate::gateway::engine::fastest).
     Fastest,
 }
 
-/// The words for them.
+/// Words for the backends.
 pub(crate) const CHOICES: [(&str, Backend); 4] =
     [("auto", Backend::Auto), ("cuda", Backend::Cuda), ("cpu", Backend::Cpu), ("fastest", Backend::Fastest)];
 
-/// What is used where a call does not name a backend.
+/// Backend of calls that name none.
 pub(crate) const BACKEND: &str = "STENCIL_BACKEND";
 
-/// The device that is used where a call names none, counted from 1.
+/// Device of calls that name none, counted from 1.
 pub(crate) const DEVICE: &str = "STENCIL_DEVICE";
 
-/// The most device memory that buffers may take, in bytes.
+/// Limit on the device memory of buffers, in bytes.
 const DEVICE_BYTES: &str = "STENCIL_DEVICE_BYTES";
 
-/// A file for the timeline of a call on several devices.
+/// File for the timeline of a call on several devices.
 const TIMELINE: &str = "STENCIL_TIMELINE";
 
-/// Whether MPI takes addresses of a GPU's memory.
+/// Tells if MPI takes addresses of a GPU's memory.
 const CUDA_AWARE: &str = "STENCIL_CUDA_AWARE_MPI";
 
-/// By what MPI says itself, or as the user says.
+/// Words for that; `auto` asks MPI.
 const AWARE: [(&str, Option<bool>); 3] = [("auto", None), ("on", Some(true)), ("off", Some(false))];
 
-/// The most threads.
+/// Limit on the number of threads.
 const THREADS: &str = "STENCIL_THREADS";
 
-/// The way to take several steps a launch.
+/// The way to take several steps in a launch.
 const WALK: &str = "STENCIL_WALK";
 
-/// The settings. A variable that is not there, or is empty, sets nothing.
+/// The settings. A missing or empty variable sets nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) backend: Backend,
-    /// Its ordinal, from 0.
+    /// Ordinal of the device, from 0.
     pub(crate) device: Option<usize>,
     pub(crate) device_bytes: Option<usize>,
     threads: Option<usize>,
     cuda_aware: Option<bool>,
-    /// The walk that takes several steps in a launch; `None` for the engine's choice.
+    /// The walk that takes several steps in a launch; `None` leaves the choice to the engine.
     pub(crate) walk: Option<Gait>,
 }
 
-/// Those of an environment that sets nothing.
+/// The settings of an empty environment.
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
@@ -80,10 +80,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Those of the environment.
+    /// Reads the environment.
     ///
     /// # Errors
-    /// `option`, for a value that makes no sense: a mistyped bound must not mean no bound.
+    /// `option` for a value that makes no sense: a mistyped limit must not lift the limit.
     pub(crate) fn from_environment() -> Result<Settings, Error> {
         Settings::from_variables(|name| std::env::var_os(name))
     }
@@ -104,12 +104,12 @@ impl Settings {
         })
     }
 
-    /// The engine, with the bound on device memory if there is one.
+    /// Returns the device's engine, with the limit on its memory.
     pub(crate) fn on(&self, cuda: Cuda) -> Box<dyn Engine> {
         Box::new(self.bounded(cuda))
     }
 
-    /// The engine of several devices, with the bound on device memory for each.
+    /// Returns the engine of several devices, with the limit on the memory of each.
     pub(crate) fn on_several(&self, team: Team) -> Box<dyn Engine> {
         let team = self.device_bytes.into_iter().fold(team, Team::with_device_bytes);
         let team = self.walk.into_iter().fold(team, Team::with_walk);
@@ -120,40 +120,40 @@ impl Settings {
         })
     }
 
-    /// The device, with the bound on its memory and the walk, if there are any.
+    /// Returns the device with the limit on its memory and the walk, if they are set.
     pub(crate) fn bounded(&self, cuda: Cuda) -> Cuda {
         let cuda = self.device_bytes.into_iter().fold(cuda, Cuda::with_device_bytes);
         self.walk.into_iter().fold(cuda, Cuda::with_walk)
     }
 
-    /// Makes those that hold for the whole library hold.
+    /// Applies the settings that hold for the whole library.
     pub(crate) fn apply(&self) {
         Workers::limit(self.threads.or_else(threads_of_rank));
         ranks::expect_devices(self.cuda_aware);
     }
 }
 
-/// Ranks on one host take its devices in turn; `None` where this is the only one.
+/// Gives the devices of a host to its ranks in turn; `None` if there is a single rank.
 fn device_of_rank() -> Option<usize> {
     let world = World::there().filter(|world| world.ranks_on_host() > 1)?;
     let devices = Cuda::count().ok().filter(|&devices| devices > 0)?;
     Some(world.rank_on_host() % devices)
 }
 
-/// The threads of a rank that shares its host's processors with others, which the launcher has not shared out yet;
-/// `None` where it has.
+/// Number of threads for a rank that shares its host's processors with others; `None` if the launcher has shared them
+/// out already.
 fn threads_of_rank() -> Option<usize> {
     static SHARE: OnceLock<Option<usize>> = OnceLock::new();
     let world = World::there().filter(|world| world.ranks_on_host() > 1)?;
     *SHARE.get_or_init(|| {
         let mine = std::thread::available_parallelism().map_or(1, usize::from);
-        // SAFETY: it asks for a number and has no other effect.
+        // SAFETY: `sysconf` returns a number and has no other effect.
         let all = usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1);
         (mine >= all).then(|| (mine / world.ranks_on_host()).max(1))
     })
 }
 
-/// A whole number from 1 up, also as 1e9.
+/// Reads a whole number from 1 up; 1e9 is one, too.
 fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
     let number = text
         .parse::<f64>()
@@ -167,8 +167,9 @@ fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
     number.map(|number| number as usize).ok_or_else(expected)
 }
 
-/// `off`, `auto` for the engine's choice, or numbers as `4x2`: of steps, a thread's elements, its lines of them, a warp's
-/// columns (0 for the engine's choice), and the blocks that a multiprocessor's registers suffice for.
+/// Reads `off`, `auto` for the engine's choice, or numbers such as `4x2`: steps, elements of a thread, lines of
+/// elements of a thread, columns of a warp (0 for the engine's choice), and blocks that a multiprocessor's registers
+/// must suffice for.
 fn walk(text: &str) -> Result<Option<Gait>, Error> {
     let refused = || {
         options::bad(format!(

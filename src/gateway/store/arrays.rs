@@ -1,7 +1,8 @@
-//! Arrays that outlive the call that made them: what an object of the class `DeviceArray` stands for.
+//! Arrays that outlive the call that made them.
 //!
-//! An object holds a number. The numbers of a process begin at one that depends on the time, and none comes twice: what
-//! another process has left in a file, or the process that this one was forked from, is known for a stranger here.
+//! An object of the class `DeviceArray` holds the number of one. A process counts from a number that depends on the
+//! time, and never gives a number twice. So a number from a file of another process, or from the process that this one
+//! was forked from, names no array here.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,26 +18,26 @@ use crate::stencil::program::Numbers;
 use crate::steps::Recording;
 
 impl Numbers {
-    /// The class that is computed in.
+    /// The class that engines compute in.
     pub(crate) fn class(&self) -> Class {
         if self.is_single() { Class::Single } else { Class::Double }
     }
 }
 
-/// An array that is held. What is computed is another array; its own numbers change where an assignment may do so in their
-/// place, since nobody shares them.
+/// A stored array. Operations make new arrays; only an assignment may change the numbers in place, if no other object
+/// shares them.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredArray {
     pub(crate) home: Home,
-    /// Two or more.
+    /// At least two.
     pub(crate) dims: Vec<usize>,
-    /// What the host calls it. Truth values are ones and zeros in either class of numbers, integers are whole numbers in
-    /// double.
+    /// The host's class of the array. Logical values are stored as ones and zeros in double or single, integers as
+    /// whole numbers in double.
     pub(crate) class: Class,
     pub(crate) numbers: Numbers,
 }
 
-/// As an error tells it: `3x4 double DeviceArray`.
+/// Text for errors: `3x4 double DeviceArray`.
 impl std::fmt::Display for StoredArray {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} DeviceArray", size_text(&self.dims), self.class)
@@ -44,18 +45,18 @@ impl std::fmt::Display for StoredArray {
 }
 
 impl StoredArray {
-    /// Of the class that its numbers are of.
+    /// Returns an array of the class of its numbers.
     pub(crate) fn new(home: Home, dims: Vec<usize>, numbers: impl Into<Numbers>) -> StoredArray {
         let numbers = numbers.into();
         StoredArray { home, dims, class: numbers.class(), numbers }
     }
 
-    /// The number of its elements.
+    /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// Whether another one has the same numbers, since both stand for one array, in the same dimensions and class.
+    /// Returns true if both stand for one array: they share their numbers and have equal dimensions and classes.
     pub(crate) fn shares(&self, other: &StoredArray) -> bool {
         let numbers = match (&self.numbers, &other.numbers) {
             (Numbers::Double(a), Numbers::Double(b)) => Arc::ptr_eq(a, b),
@@ -80,15 +81,15 @@ impl StoredArray {
         ArrayType { dims: self.dims.clone(), class: self.class, single: self.numbers.is_single() }
     }
 
-    /// The step that it belongs to, while that is being recorded.
+    /// Returns the step under recording that the array belongs to.
     fn recording(&self) -> Option<Recording> {
         recordings::find(self.home.step()?).ok()
     }
 
-    /// What the object `argument` stands for; `None` for an argument of another kind.
+    /// Returns the array of the object `argument`; `None` if that is no object.
     ///
     /// # Errors
-    /// `unsupported` for an array of objects; `deleted` where there is no such array, or none any more.
+    /// `unsupported` for an array of objects; `deleted` if the array does not exist or was deleted.
     pub(crate) fn of(argument: &Argument) -> Result<Option<StoredArray>, Error> {
         let Some(number) = argument.object() else {
             return Ok(None);
@@ -110,7 +111,7 @@ impl StoredArray {
         })
     }
 
-    /// Keeps it, for the object that is made next.
+    /// Stores the array under a new number, for the object that is made next.
     pub(crate) fn store(self) -> Box<dyn Pending> {
         let number = next_number();
         let (mut dims, class) = (self.dims.clone(), self.class);
@@ -122,10 +123,10 @@ impl StoredArray {
     }
 }
 
-/// A dimension that nobody knows yet: the host asks for the size where it is wanted.
+/// A dimension that is not known yet: the host asks for the size when it needs it.
 const UNKNOWN: usize = usize::MAX;
 
-/// One that has no object yet.
+/// A stored array that has no object yet.
 struct Waiting {
     number: u64,
     dims: Vec<usize>,
@@ -166,30 +167,30 @@ impl Drop for Waiting {
     }
 }
 
-/// Text for an argument in an error; for a DeviceArray, that of its array.
+/// Formats an argument for an error; for a DeviceArray, its array.
 pub(crate) fn describe(value: &Argument) -> String {
     StoredArray::of(value).ok().flatten().map_or_else(|| value.to_string(), |held| held.to_string())
 }
 
-/// Gives up the array with this number, if there is one.
+/// Deletes the array with this number, if there is one.
 pub(crate) fn delete(number: u64) {
-    // Not dropped under the lock: that may wait for a device.
+    // Dropped outside the lock: the drop may wait for a device.
     let held = arrays().remove(&number);
     drop(held);
 }
 
-/// Takes the array with this number away from its object, until it is [put back](put_back) or another object stands for
-/// it.
+/// Takes the array with this number away from its object, until it is [put back](put_back) or another object takes its
+/// place.
 pub(crate) fn take(number: u64) -> Option<StoredArray> {
     arrays().remove(&number)
 }
 
-/// The array that this number stands for from now on.
+/// Makes this number stand for `array`.
 pub(crate) fn put_back(number: u64, array: StoredArray) {
     arrays().insert(number, array);
 }
 
-/// How many there are.
+/// Number of stored arrays.
 pub(crate) fn count() -> usize {
     arrays().len()
 }
@@ -201,7 +202,8 @@ fn arrays() -> MutexGuard<'static, Arrays> {
     ARRAYS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next one. A forked process goes on counting where its parent stood, and so never meets a number of its parent's.
+/// Returns the next number. A forked process counts on from its parent's, and so never meets a number that its parent
+/// gives later.
 pub(crate) fn next_number() -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
     static GIVEN: AtomicU64 = AtomicU64::new(0);

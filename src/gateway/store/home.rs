@@ -1,4 +1,4 @@
-//! Where arrays lie, and the engine that computes there.
+//! The place of an array, and the engine that computes there.
 
 use super::recordings;
 use crate::cpu::Cpu;
@@ -8,24 +8,24 @@ use crate::mex::{Effort, Error};
 use crate::stencil::Engine;
 use crate::steps::Recorder;
 
-/// Where an array lies, and so where it is computed on.
+/// The place of an array, which is also where it is computed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Home {
-    /// In memory of this library.
+    /// Memory of this library.
     Cpu,
-    /// On the device with this ordinal, from 0.
+    /// The device with this ordinal, from 0.
     Cuda(usize),
-    /// In the step with this number, which is being recorded for a device or the CPU.
+    /// The step with this number, which is being recorded for a device or the CPU.
     Step { number: u64, device: Option<usize> },
 }
 
 impl Home {
-    /// The step whose arrays lie there.
+    /// Returns the number of the step.
     pub(crate) fn step(self) -> Option<u64> {
         if let Home::Step { number, .. } = self { Some(number) } else { None }
     }
 
-    /// The device, also that of a step; `None` for the CPU.
+    /// Returns the device, also that of a step; `None` for the CPU.
     pub(crate) fn device(self) -> Option<usize> {
         match self {
             Home::Cpu => None,
@@ -34,12 +34,12 @@ impl Home {
         }
     }
 
-    /// The step that is being recorded, if there is one; of several the one that was begun last.
+    /// Returns the step under recording that was begun last, if there is one.
     pub(crate) fn current() -> Option<Home> {
         recordings::current().map(|(number, device)| Home::Step { number, device })
     }
 
-    /// Where a step's arrays come from.
+    /// Returns the place that a step's arrays come from.
     pub(crate) fn outside(self) -> Home {
         match self {
             Home::Step { device: Some(ordinal), .. } => Home::Cuda(ordinal),
@@ -48,7 +48,7 @@ impl Home {
         }
     }
 
-    /// In a step that is recorded over arrays which lie here.
+    /// Returns the place of a step that is recorded over arrays which lie here.
     pub(crate) fn of_step(self, number: u64) -> Home {
         match self {
             Home::Cuda(ordinal) => Home::Step { number, device: Some(ordinal) },
@@ -56,7 +56,7 @@ impl Home {
         }
     }
 
-    /// The engine that computes there.
+    /// Returns the engine that computes there.
     pub(crate) fn engine(self) -> Result<Box<dyn Engine>, Error> {
         let settings = Settings::from_environment()?;
         settings.apply();
@@ -67,8 +67,8 @@ impl Home {
         })
     }
 
-    /// The effort of a call on arrays there. A device has the work queued at once, so only long work is worth a thread
-    /// that watches it.
+    /// Returns the effort of a call on arrays there. A device queues the work and returns, so only long work is worth a
+    /// thread that watches it.
     pub(crate) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
@@ -79,22 +79,22 @@ impl Home {
     }
 }
 
-/// Whether a call takes a device long, or its host.
+/// Returns true if a call keeps a device or its host busy for long.
 fn takes_long(effort: &Effort, measured: bool) -> bool {
     let [updates, work] = if measured { LONG_ON_MEASURED } else { LONG_ON_DEVICE };
     effort.updates >= updates || effort.work >= work || effort.calls >= MANY_CALLS
 }
 
-/// Updates, or multiply-adds, that take a device some tens of milliseconds; and calls of the engine that take the host
-/// some tens of milliseconds.
+/// Updates, and multiply-adds, that take a device some tens of milliseconds; then calls of the engine that take the
+/// host as long.
 const LONG_ON_DEVICE: [u64; 2] = [1 << 30, u64::MAX];
 const MANY_CALLS: u64 = 1 << 13;
 
-/// [`LONG_ON_DEVICE`] of a chip that was measured, which is never as slow: a second at most, and for most kernels a tenth.
-/// A thread that watches takes a hundredth of the time of 200 sweeps over 8192 x 8192 there.
+/// [`LONG_ON_DEVICE`] for a chip that was measured, which is never as slow: at most a second, and for most kernels a
+/// tenth. A thread that watches costs a hundredth of the time of 200 sweeps over 8192 x 8192 there.
 const LONG_ON_MEASURED: [u64; 2] = [1 << 35, 1 << 40];
 
-/// For people.
+/// Text for users.
 impl std::fmt::Display for Home {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -112,13 +112,13 @@ mod tests {
     #[test]
     fn a_device_gets_a_thread_that_looks_on_for_what_takes_it_long() {
         let effort = |updates, work| Effort { updates, work, calls: 1, long: true, progress: false };
-        // No driver shows this one.
+        // The driver lists no device of this ordinal.
         let long = |effort| Home::Cuda(1 << 20).effort(effort).long;
         assert_eq!([1 << 29, 1 << 30].map(|updates| long(effort(updates, 9 * updates))), [false, true]);
         assert!(long(Effort { progress: true, ..effort(1, 1) }));
         assert!(!long(Effort { long: false, ..effort(1 << 40, 1 << 40) }));
         assert!(Home::Cpu.effort(effort(1, 1)).long);
-        // 200 sweeps over 8192 x 8192 by 3 x 3, and ten times as many; 200 by 7 x 7, and twice as many.
+        // 200 and 2000 sweeps over 8192 x 8192 by 3 x 3; 200 and 400 by 7 x 7.
         let updates = 200 << 26;
         let of_sweeps = [(updates, 9), (10 * updates, 9), (updates, 49), (2 * updates, 49)]
             .map(|(updates, taps)| effort(updates, taps * updates));

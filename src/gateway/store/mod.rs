@@ -1,6 +1,6 @@
-//! What outlives a call: arrays, steps that are recorded or compiled, and the state of random numbers.
+//! The state that outlives a call: arrays, steps that are recorded or compiled, and random numbers.
 //!
-//! An object of the host's holds a number, by which it is found here.
+//! An object of the host holds a number that names its array or step here.
 
 mod arrays;
 mod home;

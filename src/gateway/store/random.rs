@@ -1,11 +1,11 @@
-//! The state of random numbers: the seed, and the draws since it was set.
+//! The state of random numbers: the seed, and the number of draws since it was set.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::process::PerProcess;
 use crate::stencil::functions::{Distribution, Draw};
 
-/// A seed, and the number of the next draw.
+/// The seed, and the number of the next draw.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct State {
     pub(crate) seed: u32,
@@ -17,7 +17,7 @@ fn locked() -> MutexGuard<'static, State> {
     STATE.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The state as it is.
+/// Returns the state.
 pub(crate) fn state() -> State {
     *locked()
 }
@@ -27,7 +27,7 @@ pub(crate) fn set(state: State) {
     *locked() = state;
 }
 
-/// The next draw, which `counts` unless it is a step's.
+/// Returns the next draw, and counts it unless a step makes it.
 pub(crate) fn draw(distribution: Distribution, counts: bool) -> Draw {
     let state = state();
     advance(u64::from(counts));

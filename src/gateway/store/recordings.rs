@@ -1,4 +1,4 @@
-//! Steps that are being recorded, by their numbers.
+//! Steps under recording, by their numbers.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,18 +7,18 @@ use crate::process::PerProcess;
 use crate::stencil::Error;
 use crate::steps::Recording;
 
-/// What an array is like.
+/// Dimensions and class of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArrayType {
     pub(crate) dims: Vec<usize>,
     pub(crate) class: Class,
-    /// Whether its numbers are single, which truth values may be or not.
+    /// True if the numbers are single; those of a logical array may be either.
     pub(crate) single: bool,
 }
 
 pub(crate) type ArrayTypes = Vec<ArrayType>;
 
-/// A step that is being recorded, over arrays of a device or the CPU.
+/// A step under recording, over arrays of a device or the CPU.
 struct Open {
     number: u64,
     device: Option<usize>,
@@ -26,7 +26,7 @@ struct Open {
     arguments: ArrayTypes,
 }
 
-/// The one that was begun last is the last.
+/// In the order in which they were begun.
 type Recordings = Vec<Open>;
 
 fn recordings() -> MutexGuard<'static, Recordings> {
@@ -34,26 +34,26 @@ fn recordings() -> MutexGuard<'static, Recordings> {
     OPEN.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins one, over arrays of this device or the CPU.
+/// Begins a recording over arrays of this device or the CPU.
 pub(crate) fn open(number: u64, device: Option<usize>, recording: Recording) {
     close(number);
     recordings().push(Open { number, device, recording, arguments: ArrayTypes::new() });
 }
 
-/// The one that was begun last, and the device of its arrays.
+/// Returns the recording that was begun last, and the device of its arrays.
 pub(crate) fn current() -> Option<(u64, Option<usize>)> {
     recordings().last().map(|open| (open.number, open.device))
 }
 
-/// The device of the one with this number, if there is such a one.
+/// Returns the device of a recording, if the recording exists.
 pub(crate) fn device(number: u64) -> Option<Option<usize>> {
     recordings().iter().find(|open| open.number == number).map(|open| open.device)
 }
 
-/// The one with this number.
+/// Returns the recording with this number.
 ///
 /// # Errors
-/// [`Error::Trace`], where it is over.
+/// [`Error::Trace`] if it has ended.
 pub(crate) fn find(number: u64) -> Result<Recording, Error> {
     let found = recordings().iter().find(|open| open.number == number).map(|open| open.recording.clone());
     found.ok_or_else(|| {
@@ -65,21 +65,21 @@ pub(crate) fn find(number: u64) -> Result<Recording, Error> {
     })
 }
 
-/// That it has one more argument.
+/// Adds an argument to a recording.
 pub(crate) fn add_argument(number: u64, like: ArrayType) {
     if let Some(open) = recordings().iter_mut().find(|open| open.number == number) {
         open.arguments.push(like);
     }
 }
 
-/// An argument of a recording, by its place from 0.
+/// Returns argument `at` of a recording, from 0.
 pub(crate) fn argument(number: u64, at: usize) -> Option<ArrayType> {
     recordings().iter().find(|open| open.number == number)?.arguments.get(at).cloned()
 }
 
-/// Ends one: what its arguments were.
+/// Ends a recording and returns the types of its arguments.
 pub(crate) fn close(number: u64) -> ArrayTypes {
-    // Its arrays are not dropped under the lock.
+    // Its arrays are dropped outside the lock.
     let mut all = recordings();
     let open = all.iter().position(|open| open.number == number).map(|at| all.remove(at));
     drop(all);

@@ -1,4 +1,4 @@
-//! Steps of a solver: recorded over arrays that are held, and ready to run, by their numbers.
+//! Steps of a solver, by their numbers: recorded over stored arrays, and compiled.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use crate::watch::Watch;
 pub(crate) struct Compiled {
     pub(crate) home: Home,
     pub(crate) step: Arc<Mutex<Step>>,
-    /// Of its arguments, and of its results.
+    /// Types of its arguments, then of its results.
     arguments: ArrayTypes,
     shapes: ArrayTypes,
     shape: Shape,
@@ -28,9 +28,9 @@ pub(crate) struct Compiled {
 /// The random numbers of a step.
 #[derive(Clone, Copy)]
 struct Draws {
-    /// The draws of a step.
+    /// Number of draws in a step.
     of_step: usize,
-    /// The seed that the step was recorded with.
+    /// Seed at the time of the recording.
     seed: u32,
 }
 
@@ -39,10 +39,11 @@ fn ready() -> MutexGuard<'static, HashMap<u64, Compiled>> {
     READY.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins to record a step, over arrays in `home`: the number that it has from now on, or has had.
+/// Begins to record a step over arrays in `home`. Returns its number, which is that of the step that is recorded
+/// `again`, if one is.
 ///
 /// # Errors
-/// `trace`, for arrays of a step that is being recorded.
+/// `trace` for arrays of a step under recording.
 pub(crate) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
     if home.step().is_some() {
         let text =
@@ -57,7 +58,7 @@ pub(crate) fn open(home: Home, again: Option<u64>) -> Result<u64, Error> {
     Ok(number)
 }
 
-/// An argument of the step that is being recorded, like this array but for its dimensions.
+/// Makes an argument of the step under recording, of the class of this array and of these dimensions.
 pub(crate) fn argument(number: u64, like: StoredArray, dims: Vec<usize>) -> Result<StoredArray, Error> {
     let recording = recordings::find(number)?;
     let numbers = recording.argument(like.numbers.is_single(), dims.iter().product());
@@ -65,10 +66,10 @@ pub(crate) fn argument(number: u64, like: StoredArray, dims: Vec<usize>) -> Resu
     Ok(StoredArray { home: like.home.of_step(number), dims, numbers, ..like })
 }
 
-/// An array from outside among those of a step that is being recorded.
+/// Brings an array from outside into a step under recording.
 ///
 /// # Errors
-/// `trace`, where that is over.
+/// `trace` if the recording has ended.
 pub(crate) fn lifted(held: StoredArray, home: Home) -> Result<StoredArray, Error> {
     let Some(number) = home.step().filter(|_| held.home == home.outside()) else { return Ok(held) };
     let recording = recordings::find(number)?;
@@ -78,16 +79,16 @@ pub(crate) fn lifted(held: StoredArray, home: Home) -> Result<StoredArray, Error
 /// Checks that an index has values.
 ///
 /// # Errors
-/// `trace`, where a step that is being recorded computes it.
+/// `trace` if a step under recording computes it.
 pub(crate) fn check_index(index: &StoredArray) -> Result<(), Error> {
     let Some(number) = index.home.step().filter(|_| index.is_computed()) else { return Ok(()) };
     Err(recordings::find(number)?.asks_for_values("An index that the step computes").into())
 }
 
-/// A mask as the only index of an array of so many elements, where a step that is being recorded computes it.
+/// Returns a mask that a step under recording computes, as the only index of an array of `elements` elements.
 ///
 /// # Errors
-/// `deleted`; `trace`, for a mask of another number of elements.
+/// `deleted`; `trace` for a mask of another number of elements.
 pub(crate) fn mask_of(index: &Argument, elements: usize) -> Result<Option<StoredArray>, Error> {
     let mask = StoredArray::of(index)?.filter(|mask| mask.class == Class::Logical && mask.is_computed());
     match mask {
@@ -100,7 +101,7 @@ pub(crate) fn mask_of(index: &Argument, elements: usize) -> Result<Option<Stored
     }
 }
 
-/// The elements of an array that a mask picks.
+/// Returns the elements of an array that a mask picks.
 ///
 /// # Errors
 /// `trace`.
@@ -108,25 +109,25 @@ pub(crate) fn picked(array: &StoredArray, mask: &StoredArray) -> Result<Numbers,
     Ok(recording_of(mask)?.picked(&array.numbers, &mask.numbers)?)
 }
 
-/// The whole array that the mask [picked] from; any other numbers as they are.
+/// Returns the whole array that the mask [picked] from, and any other numbers unchanged.
 ///
 /// # Errors
-/// `trace`, where another mask picks.
+/// `trace` if another mask picked.
 pub(crate) fn unpicked(numbers: &Numbers, mask: &StoredArray) -> Result<Numbers, Error> {
     Ok(recording_of(mask)?.unpicked(numbers, &mask.numbers)?)
 }
 
-/// The error of what asks how many elements a mask picks.
+/// Returns the error of a request for the number of elements that a mask picks.
 pub(crate) fn asks_how_many(mask: &StoredArray) -> Error {
     recording_of(mask).map_or_else(|error| error, |recording| recording.asks_how_many().into())
 }
 
-/// The recording that an array belongs to.
+/// Returns the recording that an array belongs to.
 fn recording_of(array: &StoredArray) -> Result<Recording, Error> {
     Ok(recordings::find(array.home.step().unwrap_or_default())?)
 }
 
-/// The error of a condition on an array: of a step that is being recorded.
+/// Refuses a condition on an array of a step under recording.
 ///
 /// # Errors
 /// `trace`; none for any other array.
@@ -135,12 +136,11 @@ pub(crate) fn condition(array: &StoredArray) -> Result<(), Error> {
     Err(recordings::find(number)?.asks_for_values("A condition, such as if, while or switch,").into())
 }
 
-/// Ends the recording of a step that gives these results.
+/// Ends the recording of a step with these results. Returns the number of kernels and other operations in the step, and
+/// true if the step changes the class of a state.
 ///
 /// # Errors
-/// `trace`, for what is no array of this step; what the engine says.
-///
-/// The answer is how many kernels and other operations the step is, and whether it changes the class of a state.
+/// `trace` for results that are no arrays of this step; the engine's errors.
 pub(crate) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: Shape) -> Result<(usize, bool), Error> {
     let recording = recordings::find(number)?;
     let mut values = Vec::with_capacity(results.len());
@@ -148,7 +148,7 @@ pub(crate) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     for (at, result) in results.into_iter().enumerate() {
         let result = lifted(result, home.of_step(number))?;
         let (mut value, mut like) = (recording.value(&result.numbers)?, result.array_type());
-        // Truth values are of either class of numbers, and those of a state stay in the one that it has.
+        // Logical values may be double or single; those of a state keep the class that they begin with.
         let before = recordings::argument(number, at).filter(|before| at < shape.states && before.class == like.class);
         if before.is_some_and(|before| before.single != like.single) {
             value = recording.converted(value);
@@ -157,7 +157,7 @@ pub(crate) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
         values.push(value);
         shapes.push(like);
     }
-    // Arrays of a recording are of no use once it was ended, also in vain.
+    // Arrays of a recording are useless once it ends, even if it ends in an error.
     let (finished, arguments) = (recording.finish(), recordings::close(number));
     let taped = finished?;
     let drawn = taped.drawn.map(|drawn| Draws { of_step: drawn.count, seed: random::state().seed });
@@ -168,7 +168,7 @@ pub(crate) fn finish(number: u64, home: Home, results: Vec<StoredArray>, shape: 
     Ok((stages, changes))
 }
 
-/// A step that is ready to run.
+/// Returns the step with this number.
 ///
 /// # Errors
 /// `deleted`.
@@ -183,28 +183,28 @@ pub(crate) fn compiled(number: u64) -> Result<Compiled, Error> {
     })
 }
 
-/// Gives up a step; with `recording` alone, one that was compiled before stays.
+/// Deletes a step; with `recording`, only its recording, and an older compiled step stays.
 pub(crate) fn forget(number: u64, recording: bool) {
     recordings::close(number);
     if recording {
         return;
     }
-    // Its arrays are not dropped under the lock.
+    // Its arrays are dropped outside the lock.
     let step = ready().remove(&number);
     drop(step);
 }
 
 impl Compiled {
-    /// The number of its states.
+    /// Number of its states.
     pub(crate) fn states(&self) -> usize {
         self.shape.states
     }
 
-    /// Checks that a run of so many steps can begin with these states, each step with further arguments like these.
+    /// Checks that a run of `times` steps can begin with these states, each step with further arguments like `values`.
     ///
     /// # Errors
-    /// `trace`, for another number of them, or other sizes or classes than those that the step was recorded with; for a
-    /// step that changes these, unless it is done once.
+    /// `trace` for another number of states, or for other sizes or classes than those of the recording; and for several
+    /// steps that change these.
     pub(crate) fn fits(&self, states: &[StoredArray], values: &[ArrayType], times: usize) -> Result<(), Error> {
         let same = |(state, like): (&StoredArray, &ArrayType)| state.array_type() == *like && state.home == self.home;
         let (of_states, others) = self.arguments.split_at(self.shape.states.min(self.arguments.len()));
@@ -222,7 +222,7 @@ impl Compiled {
         Ok(())
     }
 
-    /// Takes the steps of a run. The draws of a step with random numbers count once they are done.
+    /// Runs the steps. The draws of a step with random numbers count once the steps are done.
     ///
     /// # Errors
     /// Those of [`Step::run`].
@@ -245,10 +245,10 @@ impl Compiled {
         Ok(ran)
     }
 
-    /// The arrays that become results of a run.
+    /// Returns the result arrays of a run.
     ///
     /// # Errors
-    /// `outOfMemory`, for an array of more elements than the host can count.
+    /// `outOfMemory` for an array of more elements than the host can count.
     pub(crate) fn results(&self, ran: Ran) -> Result<Vec<StoredArray>, Error> {
         let states = &self.shapes[..self.shape.states];
         let (pages, steps) = (ran.pages, ran.steps);

@@ -1,13 +1,13 @@
-//! `'Backend', 'fastest'`: which engine a call takes less time on. Both give the same bits, so time alone decides.
+//! `'Backend', 'fastest'`: the engine that takes less time for a call. Both give the same bits, so time alone decides.
 //!
 //! [`work`] guesses both times from the size of the arrays and the number of multiply-adds; the first call of a sort
-//! goes to the engine with the smaller guess. [`sorts`](mod@sorts) remembers what calls took: where the guesses are near, the other
-//! engine is tried once, and from then on the quicker one is taken. A trial is three calls of which the shortest counts,
-//! because the first call may load a kernel, start threads or page-lock memory.
+//! goes to the engine with the smaller guess. [`sorts`](mod@sorts) remembers the times of calls: if the guesses are
+//! near, the other engine is tried once, and from then on the quicker one is taken. A trial is three calls, of which
+//! the shortest counts, because the first call may load a kernel, start threads or page-lock memory.
 //!
 //! # Limitations
-//! Only calls on the host's arrays get here: elsewhere the array's place decides. A call inside another one is
-//! neither a trial nor measured. What was found out holds until the process ends.
+//! Only calls on the host's arrays get here; otherwise the place of the array decides. A call inside another one is
+//! neither a trial nor measured. The results hold until the process ends.
 
 mod sorts;
 mod work;
@@ -27,8 +27,8 @@ use crate::mex::{self, Error};
 use crate::process::PerProcess;
 use crate::workers::Workers;
 
-/// Calls of up to this many multiply-adds are the CPU's, on any machine: it computes them in less time than a launch
-/// takes. Without the instruction for a multiply-add, one takes this many times as long.
+/// Calls of up to this many multiply-adds go to the CPU on any machine, since it computes them in less time than a
+/// launch takes. A processor without the instruction for a multiply-add takes `WITHOUT_FMA` times as long for each.
 const SMALL: f64 = (1 << 17) as f64;
 const WITHOUT_FMA: f64 = 1000.0;
 
@@ -40,11 +40,11 @@ fn sorts() -> MutexGuard<'static, Sorts> {
 
 /// The engine for a call.
 pub(crate) struct Decision {
-    /// The device, opened; `None` for the CPU.
+    /// The opened device; `None` for the CPU.
     pub(crate) cuda: Option<Cuda>,
     /// The choice and its reason, for a trace.
     pub(crate) note: Option<String>,
-    /// What measures the call.
+    /// Measures the call.
     pub(crate) stopwatch: Option<Stopwatch>,
 }
 
@@ -54,17 +54,17 @@ impl Decision {
     }
 }
 
-/// The text for a trace, where there is one.
+/// Returns the text for a trace, if tracing is on.
 pub(crate) fn note(text: impl FnOnce() -> String) -> Option<String> {
     mex::is_traced().then(text)
 }
 
-/// The engine that a call takes less time on. `device` is the ordinal that the user names: then it is the CPU or that
-/// device.
+/// Chooses the engine that takes less time for a call. `device` is the ordinal that the user names: the choice is then
+/// between the CPU and that device.
 ///
 /// # Errors
-/// `noDevice` for a device that is named and is not there; `busy` for a call inside another one that uses the device,
-/// where the device is chosen; the driver's error for a device that is named and cannot be opened.
+/// `noDevice` if the named device does not exist; `busy` for a call inside another one that uses the chosen device; the
+/// driver's error if the named device cannot be opened.
 pub(crate) fn decide(work: Work, device: Option<usize>, settings: &Settings) -> Result<Decision, Error> {
     let slower = if Level::best() == Level::Portable { WITHOUT_FMA } else { 1.0 };
     let is_small = work.multiply_adds() * slower <= SMALL;
@@ -72,7 +72,7 @@ pub(crate) fn decide(work: Work, device: Option<usize>, settings: &Settings) -> 
     if is_small && device.is_none() {
         return Ok(small());
     }
-    // A device that is named and not there is an error, also where it would not be used.
+    // A missing device is an error, even if it would not be used.
     let ordinal = match Cuda::find(device.or(settings.device)) {
         Ok(_) if is_small => return Ok(small()),
         Ok(ordinal) => ordinal,
@@ -96,13 +96,13 @@ pub(crate) fn decide(work: Work, device: Option<usize>, settings: &Settings) -> 
     Ok(Decision { cuda, note: note(|| describe(&choice)), stopwatch })
 }
 
-/// [`Machine::slower`] of a device that was found.
+/// Returns [`Machine::slower`] of a device.
 fn slower_chip(ordinal: usize, bytes: usize) -> f64 {
     let device = Driver::get().ok().and_then(|driver| driver.devices.get(ordinal)?.as_ref().ok());
     device.map_or(1.0, |device| work::slower(device.multiprocessors, device.capability, bytes))
 }
 
-/// A choice in words: `fastest: cpu, of cpu 0.158 ms (measured) and cuda 0.714 ms (guessed)`.
+/// Describes a choice: `fastest: cpu, of cpu 0.158 ms (measured) and cuda 0.714 ms (guessed)`.
 fn describe(choice: &Choice) -> String {
     let names = ["cpu", "cuda"];
     let [cpu, cuda] = [0, 1].map(|at| {
@@ -122,7 +122,7 @@ pub(crate) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Runs the call, and remembers how long it took unless it failed.
+    /// Runs the call, and remembers its time unless it failed.
     pub(crate) fn time<E>(self, run: impl FnOnce() -> Result<(), E>) -> Result<(), E> {
         let begin = Instant::now();
         run()?;

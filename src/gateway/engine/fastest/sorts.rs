@@ -1,15 +1,15 @@
-//! What calls took, by sort, and the choice that follows.
+//! Times of calls by sort, and the choice that follows from them.
 
 use super::work::Work;
 
-/// Sorts of calls that are remembered. Beyond that, the oldest is forgotten.
+/// Number of sorts that are remembered. One more makes the oldest forgotten.
 const MOST: usize = 64;
 
-/// Calls that measure an engine: the shortest counts. The first may load a kernel or start threads.
+/// Number of calls that measure an engine; the shortest counts. The first may load a kernel or start threads.
 const CALLS: usize = 3;
 
-/// The other engine is tried where it is guessed to take less than this many times as long as the better one (the guess
-/// is right to a factor of three), and less than this many seconds.
+/// The other engine is tried if its guess is less than `NEAR` times the time of the better one (guesses are right to a
+/// factor of three), and less than this many seconds.
 const NEAR: f64 = 4.0;
 const LONGEST_TRIAL: f64 = 1.0;
 
@@ -20,7 +20,7 @@ pub(super) enum Candidate {
     Cuda,
 }
 
-/// On what a call is made: a device, and how much of it and of the host it may use.
+/// The machine of a call: a device, and its share of the device and of the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Resources {
     pub(super) ordinal: usize,
@@ -28,7 +28,8 @@ pub(super) struct Resources {
     pub(super) threads: usize,
 }
 
-/// Calls that go to one engine: of one function, class and filter, on arrays of about one size, by about as many sweeps.
+/// Calls that go to one engine: those of one function, class and filter, on arrays of about one size, with about the
+/// same number of sweeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sort {
     resources: Resources,
@@ -42,11 +43,11 @@ impl Sort {
     }
 }
 
-/// What an engine took for calls of a sort.
+/// The time that an engine took for calls of a sort.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     calls: usize,
-    /// Seconds for an update, the least: calls of one sort differ in size.
+    /// Least number of seconds for an update: calls of one sort differ in size.
     least: f64,
 }
 
@@ -62,19 +63,19 @@ impl Taken {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Choice {
     pub(super) which: Candidate,
-    /// Of the CPU and of CUDA, measured or guessed.
+    /// Times of the CPU and of CUDA, measured or guessed.
     pub(super) seconds: [f64; 2],
     pub(super) measured: [bool; 2],
-    /// Whether it is not the engine that seems to take less time.
+    /// True if the choice is the engine that seems to take longer.
     pub(super) trial: bool,
 }
 
-/// The sorts of calls that were seen, the oldest first.
+/// Sorts of calls, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Sorts(Vec<(Sort, [Taken; 2])>);
 
 impl Sorts {
-    /// The engine for a call of this many updates, where `guess` has the seconds of both.
+    /// Chooses the engine for a call of this many updates; `guess` has the seconds of both.
     pub(super) fn choose(&mut self, sort: Sort, updates: f64, guess: [f64; 2], may_try: bool) -> Choice {
         let known = self.taken(sort).map(Taken::known);
         let seconds = [0, 1].map(|which| known[which].map_or(guess[which], |least| least * updates));
@@ -121,7 +122,7 @@ mod tests {
         Sort::new(work, RESOURCES)
     }
 
-    /// The engines that calls of a sort go to, where `takes` gives the seconds of both for the call with this number.
+    /// Returns the engines of `count` calls of a sort; `takes` gives the seconds of both for each call.
     fn calls(count: usize, guess: [f64; 2], takes: impl Fn(usize) -> [f64; 2]) -> Vec<Candidate> {
         let (mut sorts, sort) = (Sorts::default(), sort(&line(1000, 3, 1)));
         let call = |number| {
@@ -138,10 +139,10 @@ mod tests {
         let first = [Cpu, Cpu, Cpu, Cuda, Cuda, Cuda];
         assert_eq!(calls(9, near, |_| [0.020, 0.016]), [&first[..], &[Cuda; 3]].concat());
         assert_eq!(calls(9, near, |_| [0.020, 0.024]), [&first[..], &[Cpu; 3]].concat());
-        // The first call of an engine may start something: it does not count.
+        // The first call of an engine does not count, since it may start something.
         let slow_start = |number| if number == 3 { [0.020, 5.0] } else { [0.020, 0.016] };
         assert_eq!(calls(9, near, slow_start)[6..], [Cuda; 3]);
-        // Later calls that are held up by others change nothing.
+        // Later calls that others delay change nothing.
         let held_up = |number| if number > 6 { [9.0, 9.0] } else { [0.020, 0.016] };
         assert_eq!(calls(20, near, held_up)[6..], [Cuda; 14]);
     }
@@ -150,7 +151,7 @@ mod tests {
     fn what_seems_to_take_long_is_not_tried() {
         assert_eq!(calls(9, [0.020, 0.081], |_| [0.020, 0.001]), [Cpu; 9], "many times as long");
         assert_eq!(calls(9, [1.0, 1.1], |_| [1.0, 0.1]), [Cpu; 9], "more than a second");
-        // The engine takes longer than the other one is guessed to take.
+        // The engine takes longer than the guess for the other one.
         assert_eq!(calls(5, [0.020, 0.090], |_| [3.0, 0.5]), [Cpu, Cpu, Cpu, Cuda, Cuda]);
     }
 
@@ -164,7 +165,7 @@ mod tests {
             assert_ne!(sort(&other), sort(&work));
         }
         assert_ne!(Sort::new(&work, Resources { threads: 2, ..RESOURCES }), sort(&work));
-        // Times are scaled by the size, and the oldest sort is forgotten.
+        // Times scale with the size, and the oldest sort is forgotten.
         let mut sorts = Sorts::default();
         (0..CALLS).for_each(|_| sorts.learn(sort(&work), Cpu, 1e-6));
         assert_eq!(sorts.choose(sort(&work), 2e6, [0.0, 9.0], true).seconds, [2.0, 9.0]);

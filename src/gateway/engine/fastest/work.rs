@@ -1,35 +1,34 @@
-//! What a call computes, and a first guess of how long either engine takes for it.
+//! The work of a call, and a first guess of the time that either engine takes for it.
 //!
-//! The guess is a sum of three parts: what a call or a sweep costs by itself, what the bytes of the arrays cost, and what
-//! the multiply-adds cost. Its constants are those of an H200 and its host, as `docs/measurements/fastest.csv` has them; in
-//! that table it is right to a factor of three where the engines differ. That is enough to begin with: see
-//! [`sorts`](mod@super::sorts).
+//! The guess adds three costs: those of a call and of its sweeps, of the bytes of the arrays, and of the multiply-adds.
+//! Its constants are those of an H200 and its host in `docs/measurements/fastest.csv`; in that table the guess is right
+//! to a factor of three where the engines differ. That is enough to begin with: see [`sorts`](mod@super::sorts).
 
 use crate::stencil::{Convolution, Derivative, Real, Stencil};
 
-/// What a call computes, as far as its time depends on it.
+/// The properties of a call that its time depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Work {
-    /// What it is: `stencil`, `derivative` or `convolution`.
+    /// `stencil`, `derivative` or `convolution`.
     function: &'static str,
-    /// The extents of the array, in elements.
+    /// Extents of the array, in elements.
     size: [usize; 3],
-    /// The extents of the filter.
+    /// Extents of the filter.
     filter: [usize; 3],
     /// Bytes of an element.
     pub(super) bytes: usize,
     sweeps: usize,
     /// Multiply-adds for an output of a sweep.
     entries: usize,
-    /// Passes over the array in a sweep; 1 also where an engine joins several.
+    /// Passes over the array in a sweep; 1 also if an engine joins several.
     passes: usize,
-    /// Arrays that come from the host's memory or go there.
+    /// Number of arrays that are copied from or to the host's memory.
     arrays: usize,
-    /// How often an engine is called, each time from the host's memory to the host's memory.
+    /// Number of calls of an engine, each from the host's memory to the host's memory.
     calls: usize,
 }
 
-/// The taps of a stencil that takes the instructions of a derivative.
+/// Taps of a stencil that takes as many instructions as a derivative.
 const TAPS_OF_DERIVATIVE: usize = 9;
 
 impl From<&Stencil> for Work {
@@ -58,18 +57,18 @@ impl Work {
         Work { function, size, filter, bytes, sweeps: 1, entries, passes: 1, arrays: 2, calls: 1 }
     }
 
-    /// This work `calls` times, with the host in between.
+    /// Repeats this work `calls` times, each through the host's memory.
     pub(crate) fn repeated(self, calls: usize) -> Work {
         Work { calls, ..self }
     }
 
-    /// Sweeps of several filters, or with more arrays than one: `entries` multiply-adds for an output of a sweep, in
-    /// `passes` passes.
+    /// Describes sweeps of several filters or with additional arrays: `entries` multiply-adds for an output of a sweep,
+    /// in `passes` passes.
     pub(crate) fn stepwise(self, sweeps: usize, entries: usize, passes: usize, arrays: usize) -> Work {
         Work { sweeps, entries, passes, arrays, ..self }
     }
 
-    /// With its extents, sweeps and calls rounded down to powers of two.
+    /// Rounds extents, sweeps and calls down to powers of two.
     pub(super) fn rounded(&self) -> Work {
         let round = |count: usize| count.checked_ilog2().map_or(0, |exponent| 1 << exponent);
         Work { size: self.size.map(round), sweeps: round(self.sweeps), calls: round(self.calls), ..*self }
@@ -79,7 +78,7 @@ impl Work {
         self.size.iter().map(|&extent| extent as f64).product()
     }
 
-    /// Elements that are computed, in all sweeps of all calls.
+    /// Number of elements computed in all sweeps of all calls.
     pub(super) fn updates(&self) -> f64 {
         self.elements() * self.sweeps as f64 * self.calls as f64
     }
@@ -88,11 +87,11 @@ impl Work {
         self.updates() * self.entries as f64
     }
 
-    /// The seconds that the call may take on the CPU and on CUDA.
+    /// Guesses the seconds of the call on the CPU and on CUDA.
     pub(super) fn guess(&self, machine: &Machine) -> [f64; 2] {
         let calls = self.calls as f64;
         let bytes = self.elements() * self.bytes as f64 * self.arrays as f64 * calls;
-        // Vectors of single have twice the elements.
+        // A vector holds twice as many singles.
         let doubles = self.multiply_adds() * self.bytes as f64 / size_of::<f64>() as f64;
         let threads = (doubles / cpu::WORK_PER_THREAD).clamp(1.0, machine.threads as f64);
         let cpu = calls * cpu::CALL
@@ -111,7 +110,7 @@ impl Work {
 /// Seconds of the CPU engine.
 mod cpu {
     pub(super) const CALL: f64 = 10e-6;
-    /// To read or write a byte, for one thread; more threads than these gain nothing.
+    /// To read or write a byte, for one thread; more than `MEMORY_THREADS` gain nothing.
     pub(super) const BYTE: f64 = 5e-11;
     pub(super) const MEMORY_THREADS: f64 = 8.0;
     /// For one thread.
@@ -124,23 +123,24 @@ mod cpu {
 mod cuda {
     /// The first launch and the first byte there and back.
     pub(super) const CALL: f64 = 40e-6;
-    /// To copy a byte one way, for one thread that feeds the link; more threads than these gain nothing.
+    /// To copy a byte one way, for one thread that feeds the link; more than `LINK_THREADS` gain nothing.
     pub(super) const BYTE: f64 = 1e-10;
     pub(super) const LINK_THREADS: f64 = 4.0;
-    /// A launch, and what is left of it where many sweeps along lines are one launch.
+    /// A launch, and a sweep's share of it if many sweeps along lines are one launch.
     pub(super) const SWEEP: f64 = 5e-6;
     pub(super) const SWEEP_OF_LINES: f64 = 3e-7;
     pub(super) const MULTIPLY_ADD: f64 = 7e-14;
 }
 
-/// What the guesses depend on: the CPU's threads, and how many times as long as there a multiply-add takes each engine.
+/// The machine of a guess: its number of threads, and the factor by which a multiply-add takes each engine longer than
+/// on the measured machine.
 pub(super) struct Machine {
     pub(super) threads: usize,
     pub(super) slower: [f64; 2],
 }
 
-/// [`Machine::slower`] of a GPU, by its multiprocessors, and by its units for double where these elements need them:
-/// only chips of some capabilities have half as many as for single, others a thirty-second or less.
+/// Returns [`Machine::slower`] of a GPU, by its multiprocessors and, for elements in double, by their units for double:
+/// chips of some capabilities have half as many as for single, others a thirty-second or less.
 pub(super) fn slower(multiprocessors: i32, capability: (i32, i32), bytes: usize) -> f64 {
     let units = if bytes < size_of::<f64>() || matches!(capability, (6..=10, 0)) { 1.0 } else { 32.0 };
     132.0 / f64::from(multiprocessors.max(1)) * units
@@ -151,7 +151,7 @@ pub(super) mod tests {
     use super::*;
     use crate::stencil::Filter;
 
-    /// Sweeps of a stencil along a line.
+    /// Describes sweeps of a stencil along a line.
     pub(in super::super) fn line(n: usize, taps: usize, sweeps: usize) -> Work {
         Work { sweeps, ..Work::once::<f64>("stencil", [1, n, 1], [1, taps, 1]) }
     }
@@ -165,7 +165,7 @@ pub(super) mod tests {
         Machine { threads, slower: [1.0; 2] }
     }
 
-    /// Where one engine took more than three times as long as the other on that machine, the guess knows which.
+    /// The guess names the right engine if one took more than three times as long as the other on the measured machine.
     #[test]
     fn the_guess_fits_what_was_measured() {
         for row in include_str!("../../../../docs/measurements/fastest.csv").lines().skip(1) {
