@@ -5,12 +5,12 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`dims`] | dimensions of arrays |
-//! | [`options`] | options of calls, settings of the environment |
-//! | [`store`] | arrays and steps that outlive a call |
-//! | [`engine`] | the engine of a call, its inputs and replies |
-//! | [`arrays`] | the verbs behind DeviceArray |
-//! | [`functions`] | the MEX functions, a file each |
+//! | `dims` | dimensions of arrays |
+//! | `options` | options of calls, settings of the environment |
+//! | `store` | arrays and steps that outlive a call |
+//! | `engine` | the engine of a call, its inputs and replies |
+//! | `arrays` | the verbs behind DeviceArray |
+//! | `functions` | the MEX functions, a file each |
 
 mod arrays;
 mod dims;
@@ -76,7 +76,7 @@ pub fn release() {
 }
 
 /// Releases devices, then threads.
-fn give_back() {
+fn release_engines() {
     engine::default_device::release();
     crate::cuda::release();
     crate::workers::Workers::release();
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_meets_a_device_in_use_is_told_what_to_do() {
+    fn a_device_in_use_is_an_error_with_advice() {
         let error = Error::from(domain::Error::Busy);
         assert_eq!(error.kind, "busy");
         assert!(

@@ -1,12 +1,11 @@
-//! Classes: which a held array can have, which class an operation gives, and how an engine's numbers become the host's of
-//! any class.
+//! Classes of stored arrays, of the results of operations, and their conversion to and from the host's.
 //!
-//! Engines compute in double and single. Truth values are ones and zeros of either; integers are whole numbers in double,
-//! rounded half away from zero and saturated after each operation, as the host has them.
+//! Engines compute in double and single. Logical values are ones and zeros of either; integers are whole numbers in
+//! double, rounded half away from zero and saturated after each operation, as the host does.
 
 use std::sync::Arc;
 
-use super::run::{DynEngine, Number, array, filled};
+use super::run::{self, DynEngine, Number, array, filled};
 use crate::gateway::engine::inputs;
 use crate::gateway::store::{Numbers, StoredArray};
 use crate::memory::pool::Pooled;
@@ -15,7 +14,7 @@ use crate::stencil::{self, Array, Binary, Expansion, Operand, Places, Sample, So
 use crate::steps::{Number as _, Upload as Parts};
 use crate::watch::Watch;
 
-/// The classes, by the names that hosts have for them.
+/// The classes and their names.
 const CLASSES: [(&str, Class); 9] = [
     ("double", Class::Double),
     ("single", Class::Single),
@@ -28,7 +27,7 @@ const CLASSES: [(&str, Class); 9] = [
     ("uint32", Class::Integer { bytes: 4, signed: false }),
 ];
 
-/// The class that an argument names.
+/// Returns the class that an argument names.
 ///
 /// # Errors
 /// `dataType`.
@@ -43,7 +42,7 @@ pub(super) fn named(argument: &Argument) -> Result<Class, Error> {
     })
 }
 
-/// Whether results have to be [rounded](round): those of integers.
+/// Returns true for the classes of integers, whose results have to be [rounded](round).
 pub(super) fn is_integer(class: Class) -> bool {
     matches!(class, Class::Integer { .. })
 }
@@ -86,7 +85,7 @@ macro_rules! in_class_of_host {
 }
 pub(crate) use in_class_of_host;
 
-/// True is 1; a result is true where it is rounded to another number than 0.
+/// True is 1; a result is true if it does not round to 0.
 impl Sample<f64> for Truth {
     #[inline(always)]
     fn widened(self) -> f64 {
@@ -98,20 +97,20 @@ impl Sample<f64> for Truth {
         Truth((result.abs() >= 0.5).into())
     }
 
-    /// Any number but 0 is true, and NaN is neither.
+    /// Every number but 0 is true; NaN is neither.
     fn cast(number: f64) -> Option<Truth> {
         (!number.is_nan()).then(|| Truth((number != 0.0).into()))
     }
 }
 
-/// The smallest and the largest number of a class of integers.
+/// Returns the smallest and the largest number of a class of integers.
 fn limits(class: Class) -> [f64; 2] {
     let Class::Integer { bytes, signed } = class else { return [f64::NEG_INFINITY, f64::INFINITY] };
     let all = 2_f64.powi(8 * i32::from(bytes));
     if signed { [-all / 2.0, all / 2.0 - 1.0] } else { [0.0, all - 1.0] }
 }
 
-/// `value` as a number of this class.
+/// Converts `value` to this class.
 pub(super) fn cast(value: f64, class: Class) -> f64 {
     match class {
         Class::Single => f64::from(value as f32),
@@ -119,17 +118,18 @@ pub(super) fn cast(value: f64, class: Class) -> f64 {
         Class::Integer { .. } if value.is_nan() => 0.0,
         Class::Integer { .. } => {
             let [least, most] = limits(class);
-            // No -0.
+            // Adds 0 to turn -0 into 0.
             value.round().clamp(least, most) + 0.0
         }
         _ => value,
     }
 }
 
-/// The class of what arithmetic on two operands gives: integers win, then single; truth values are numbers in double.
+/// Returns the class of the result of arithmetic on two operands: integers win, then single; logical values count as
+/// double.
 ///
 /// # Errors
-/// `dataType`, for two classes of integers.
+/// `dataType` for two classes of integers.
 pub(super) fn of_arithmetic(name: &str, classes: [Class; 2]) -> Result<Class, Error> {
     match classes {
         [a, b] if is_integer(a) && is_integer(b) && a != b => Err(Error::new(
@@ -145,7 +145,7 @@ pub(super) fn of_arithmetic(name: &str, classes: [Class; 2]) -> Result<Class, Er
     }
 }
 
-/// The class of arrays joined: that of the first integers; else single wins, and truth values are such among themselves.
+/// Returns the class of joined arrays: that of the first integers, else single if one is; logical if all are.
 pub(super) fn of_joined(classes: &[Class]) -> Class {
     let integer = classes.iter().copied().find(|&class| is_integer(class));
     integer.unwrap_or_else(|| match classes {
@@ -155,13 +155,13 @@ pub(super) fn of_joined(classes: &[Class]) -> Class {
     })
 }
 
-/// Arrays of one length, element by element.
+/// Pairs the elements of two arrays of one length.
 pub(super) fn plain(len: usize) -> Result<Expansion, stencil::Error> {
     Expansion::new([&[len], &[len]]).ok_or_else(|| stencil::Error::Internal("Arrays of one length expand.".into()))
 }
 
-/// Writes `from`, rounded half away from zero, saturated and with 0 for NaN, to `to`. A truth value is whether that is
-/// another number than 0.
+/// Writes `from` to `to`, rounded half away from zero and saturated, with 0 for NaN. For the logical class a number
+/// that does not round to 0 becomes 1.
 pub(crate) fn round<T: Number>(
     engine: &DynEngine,
     class: Class,
@@ -179,10 +179,10 @@ pub(crate) fn round<T: Number>(
     T::arithmetic(engine).binary(Binary::GreaterEqual, operands, &plain(from.len())?, to, watch)
 }
 
-/// How many elements change their class at a time on the host.
+/// Number of elements that the host converts at a time.
 const PIECE: usize = 1 << 18;
 
-/// The host's truth values or integers, as an array that the engine holds.
+/// Uploads the host's logical values or integers.
 pub(super) fn upload<S: Sample<f64>>(
     engine: &DynEngine,
     samples: &[S],
@@ -198,7 +198,7 @@ pub(super) fn upload<S: Sample<f64>>(
     Ok(held)
 }
 
-/// An array that the engine holds, as the host's truth values or integers.
+/// Downloads to the host's logical values or integers.
 pub(super) fn download<T: Number, S: Sample<f64>>(
     engine: &DynEngine,
     held: &Array<T>,
@@ -214,14 +214,14 @@ pub(super) fn download<T: Number, S: Sample<f64>>(
     Ok(())
 }
 
-/// A host's array of one of these classes, as numbers that an engine holds, with its class.
+/// Returns the class of a host's array, and a closure that uploads it.
 pub(super) fn held_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(Class, Upload<'a>), Error> {
     let (class, upload) = parts_of_host(name, argument)?;
     let all = 0..argument.len();
     Ok((class, Box::new(move |engine, watch| upload(engine, all, watch))))
 }
 
-/// [`held_of_host`] of some elements, as often as these are wanted.
+/// Does what [`held_of_host`] does for a range of elements, as often as needed.
 pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(Class, Box<Parts<'a>>), Error> {
     fn of<'a, S: Sample<f64> + Numeric>(argument: &'a Argument) -> Result<Box<Parts<'a>>, Error> {
         let samples = argument.elements::<S>();
@@ -233,8 +233,8 @@ pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(C
         Class::Double | Class::Single if plain => {
             let reals = inputs::reals(name, argument)?;
             let upload: Box<Parts> = Box::new(move |engine, part, watch| match reals {
-                inputs::Reals::Double(samples) => Ok(super::run::upload(engine, &samples[part], watch)?.into()),
-                inputs::Reals::Single(samples) => Ok(super::run::upload(engine, &samples[part], watch)?.into()),
+                inputs::Reals::Double(samples) => Ok(run::upload(engine, &samples[part], watch)?.into()),
+                inputs::Reals::Single(samples) => Ok(run::upload(engine, &samples[part], watch)?.into()),
             });
             Ok((argument.class(), upload))
         }
@@ -248,7 +248,7 @@ pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(C
 /// Makes an array that the engine holds.
 pub(super) type Upload<'a> = Box<dyn FnOnce(&DynEngine, &Watch) -> Result<Numbers, stencil::Error> + Send + 'a>;
 
-/// An array of one value of this class.
+/// Makes an array of one value of this class.
 pub(super) fn of_value(
     engine: &DynEngine,
     (value, class): (f64, Class),
@@ -262,8 +262,8 @@ pub(super) fn of_value(
     }
 }
 
-/// Numbers of one class in another: in the class that engines compute that in, but for truth values, which stay as wide as
-/// they are.
+/// Converts numbers of class `from` to class `to`, in the type that engines compute `to` in; logical values keep their
+/// type.
 pub(super) fn converted(
     engine: &DynEngine,
     (numbers, from): (Numbers, Class),
@@ -292,10 +292,10 @@ pub(super) fn converted(
     }
 }
 
-/// Checks that numbers can become truth values.
+/// Checks that numbers can become logical values.
 ///
 /// # Errors
-/// `dataType`, where there is a NaN, and what the engine says.
+/// `dataType` for a NaN; the engine's errors.
 pub(super) fn check_truths(argument: &Argument) -> Result<(), Error> {
     if let Some(held) = StoredArray::of(argument)? {
         return check_truths_of(&held);
@@ -305,17 +305,17 @@ pub(super) fn check_truths(argument: &Argument) -> Result<(), Error> {
     if of_doubles || of_singles { Err(nan_is_no_truth()) } else { Ok(()) }
 }
 
-/// [`check_truths`] of an array that is held.
+/// Does what [`check_truths`] does for a stored array.
 pub(super) fn check_truths_of(held: &StoredArray) -> Result<(), Error> {
     fn nans<T: Number>(engine: &DynEngine, numbers: &Array<T>) -> Result<bool, stencil::Error> {
         let mut found = [T::default()];
         let size = [1, numbers.len(), 1];
-        // NaN alone is unlike itself.
+        // NaN alone differs from itself.
         let op = stencil::Reduction::Differ;
         T::arithmetic(engine).reduce(op, numbers, Some(numbers), size, Target::Host(&mut found), &Watch::new())?;
         Ok(found[0] != T::default())
     }
-    // In a step that is being recorded nobody can tell: there NaN is true.
+    // In a step under recording the values are not known: there NaN is true.
     if !matches!(held.class, Class::Double | Class::Single) || held.len() == 0 || held.is_computed() {
         return Ok(());
     }
@@ -397,7 +397,7 @@ mod tests {
         values.extend((-600..600).map(|i| f64::from(i) * 0.25));
         values.extend([65534.5, 65535.4, 2147483646.5, -2147483648.5, 4294967294.5, 4294967295.5]);
         let watch = Watch::new();
-        let from = super::super::run::upload(engine, &values, &watch).unwrap();
+        let from = run::upload(engine, &values, &watch).unwrap();
         for (name, class) in &CLASSES[3..] {
             let mut to = array::<f64>(engine, values.len()).unwrap();
             round(engine, *class, &from, &mut to, &watch).unwrap();

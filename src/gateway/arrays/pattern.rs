@@ -1,21 +1,20 @@
-//! Places in regular patterns, and elements that go from some places to others.
+//! Places in regular patterns, and pieces that move from some places to others.
 
 use crate::memory;
 use crate::stencil::{Places, RANK, Section};
 
-/// Elements that go from some places of one array to as many of another. Of a single piece, those are all of that array
-/// in order.
+/// Elements that move from places of one array to places of another. A single piece fills the other array in order.
 #[derive(Debug, PartialEq)]
 pub(super) struct Piece {
     pub(super) from: Places,
     pub(super) to: Places,
 }
 
-/// Places in a regular pattern of any number of dimensions, with neighbours that go together merged.
+/// Places in a regular pattern of any number of dimensions; dimensions that form one run are merged.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pattern {
     start: usize,
-    /// How many there are along each dimension, and from one to the next.
+    /// Number of places along each dimension, and distance from one to the next.
     dims: Vec<(usize, isize)>,
 }
 
@@ -32,12 +31,12 @@ impl Pattern {
         Pattern { start, dims: merged }
     }
 
-    /// How many places there are.
+    /// Number of places.
     pub(super) fn len(&self) -> usize {
         self.dims.iter().map(|&(count, _)| count).product()
     }
 
-    /// As engines take places: one by one, where there are too many dimensions.
+    /// Converts to the form that engines take: a list if there are too many dimensions.
     ///
     /// # Errors
     /// `outOfMemory`.

@@ -1,4 +1,4 @@
-//! What a verb gives: an array that is kept, or a number of the host's.
+//! The result of a verb: a stored array, or a number of the host's.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::mex::{Class, Effort, Error, Reply};
 use crate::stencil::{self, Array, Sample, Source, Target};
 use crate::watch::Watch;
 
-/// What a verb does to fill an array or a number. Boxed, so that what surrounds it is compiled once.
+/// Fills an array or a number. Boxed, so that the code around it is compiled once.
 type Fill<'a, T> = Box<dyn FnOnce(&DynEngine, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a>;
 
-/// The reply of a call that gives an array of this class and these dimensions, which `run` fills: one that is kept in
-/// `home`, or a number of the host's where it has one element. `elements` are those that the call works on.
+/// Returns the reply of a call with a result of this class and these dimensions, which `run` fills: an array stored in
+/// `home`, or a number of the host's if it has one element. The call works on `elements` elements.
 pub(super) fn result<'a, T: Number>(
     home: Home,
     (class, dims): (Class, Vec<usize>),
@@ -31,7 +31,7 @@ fn result_boxed<'a, T: Number>(
     run: Fill<'a, T>,
 ) -> Result<Reply<'a>, Error> {
     let len = dims.iter().product();
-    // What a step makes has no value while it is recorded.
+    // A result of a step has no value while the step is recorded.
     if len == 1 && home.step().is_none() {
         return number(home.choose()?, class, home.effort(effort(elements)), run);
     }
@@ -42,7 +42,7 @@ fn result_boxed<'a, T: Number>(
     })
 }
 
-/// The reply of a call that gives one number of the host's, of this class.
+/// Returns the reply of a call with one number of the host's, of this class.
 fn number<'a, T: Number>(chosen: Chosen, class: Class, effort: Effort, run: Fill<'a, T>) -> Result<Reply<'a>, Error> {
     if class == T::CLASS {
         return chosen
@@ -56,7 +56,7 @@ fn number<'a, T: Number>(chosen: Chosen, class: Class, effort: Effort, run: Fill
     }))
 }
 
-/// What `make` writes to an array, where it is wanted: rounded, where the class asks for that.
+/// Writes the numbers that `make` makes to `to`, rounded for a class of integers.
 pub(super) fn write_in_class<T: Number>(
     engine: &DynEngine,
     class: Class,

@@ -1,4 +1,4 @@
-//! How the verbs run on an engine: what a call takes, and the arrays that it makes.
+//! Runs of verbs on an engine: their effort, and the arrays that they make.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use crate::stencil::{self, Array, Source, Target};
 use crate::steps;
 use crate::watch::Watch;
 
-/// From this many elements on, a call is watched.
+/// Calls on this many elements are watched.
 const LONG: usize = 1 << 24;
 
 pub(crate) use crate::gateway::engine::DynEngine;
 
 /// A class that engines compute in.
 pub(crate) trait Number: steps::Number + Numeric {
-    /// Numbers in this class: those that are held, or converted ones.
+    /// Returns numbers in this class, shared if they have it already.
     fn of(numbers: &Numbers, engine: &DynEngine, watch: &Watch) -> Result<Arc<Array<Self>>, stencil::Error>;
 }
 
@@ -52,12 +52,12 @@ macro_rules! in_class_of_engine {
 }
 pub(super) use in_class_of_engine;
 
-/// The effort of a call over `elements` elements.
+/// Returns the effort of a call on `elements` elements.
 pub(super) fn effort(elements: usize) -> Effort {
     Effort { updates: elements as u64, work: elements as u64, calls: 1, long: elements >= LONG, progress: false }
 }
 
-/// The reply of a call that keeps what `run` makes in `home`.
+/// Returns the reply of a call that stores the array that `run` makes in `home`.
 pub(super) fn keep<'a>(
     home: Home,
     elements: usize,
@@ -66,18 +66,18 @@ pub(super) fn keep<'a>(
     Ok(home.choose()?.held(true, home.effort(effort(elements)), run))
 }
 
-/// An array that the engine holds, of `len` elements of unknown value.
+/// Makes an array on the engine, of `len` elements of unknown value.
 pub(super) fn array<T: Number>(engine: &DynEngine, len: usize) -> Result<Array<T>, stencil::Error> {
     T::compute(engine).array(len)
 }
 
-/// An array that the engine holds, with these samples.
+/// Uploads samples to a new array.
 pub(super) fn upload<T: Number>(engine: &DynEngine, samples: &[T], watch: &Watch) -> Result<Array<T>, stencil::Error> {
     let mut array = array(engine, samples.len())?;
     T::compute(engine).copy(Source::Host(samples), Target::Array(&mut array), watch).map(|()| array)
 }
 
-/// An array of `len` elements of one value.
+/// Makes an array of `len` elements of one value.
 pub(super) fn filled<T: Number>(
     engine: &DynEngine,
     len: usize,

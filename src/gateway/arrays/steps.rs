@@ -1,21 +1,20 @@
-//! Verbs of steps: recorded, compiled, run. What is behind `DeviceArray.iterate` and `DeviceArray.compile`.
+//! Verbs that record, compile and run steps, behind `DeviceArray.iterate` and `DeviceArray.compile`.
 
 use super::class;
+use super::make::sizes;
 use super::operands::home_of;
-use super::run::DynEngine;
+use super::run::{DynEngine, keep, upload};
 use super::{held, value};
 use crate::gateway::dims::trimmed;
 use crate::gateway::options::number_text;
-use crate::gateway::store::random;
 use crate::gateway::store::recordings::ArrayType;
-use crate::gateway::store::steps;
-use crate::gateway::store::{Home, Numbers, StoredArray};
+use crate::gateway::store::{Home, Numbers, StoredArray, random, steps};
 use crate::mex::{Argument, Class, Effort, Error, Reply, Value};
 use crate::stencil;
 use crate::steps::{Pages, Run, Shape, Values};
 use crate::watch::Watch;
 
-/// A whole number from 0; `what` is what errors call it.
+/// Reads a whole number from 0; `what` names it in errors.
 pub(super) fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
     let number = argument.scalar().filter(|number| number.fract() == 0.0 && (0.0..=2_f64.powi(53)).contains(number));
     number.map(|number| number as u64).ok_or_else(|| {
@@ -24,27 +23,27 @@ pub(super) fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
     })
 }
 
-/// The number of a step.
+/// Reads the number of a step.
 pub(super) fn number(argument: &Argument) -> Result<u64, Error> {
     whole(argument, "A step")
 }
 
-/// Begins to record a step over arrays that lie where this one does: a new one, or one that there was, `again`.
+/// Begins to record a step over arrays that lie where `like` does: a new one, or step `again` anew.
 pub(super) fn record<'a>(like: &Argument, again: Option<&Argument>) -> Result<Reply<'a>, Error> {
     let number = steps::open(held(like)?.home, again.map(number).transpose()?)?;
     Ok(value(Value::Double(number as f64)))
 }
 
-/// An argument of the step that is being recorded, like this array, or of other dimensions.
+/// Makes an argument of the step under recording, like this array or of other dimensions.
 pub(super) fn argument<'a>(step: &Argument, like: &Argument, dims: Option<&Argument>) -> Result<Reply<'a>, Error> {
     let (number, like) = (number(step)?, held(like)?);
-    let dims = dims.map_or_else(|| Ok(like.dims.clone()), super::make::sizes)?;
+    let dims = dims.map_or_else(|| Ok(like.dims.clone()), sizes)?;
     let argument = steps::argument(number, like, dims)?;
-    // Nothing runs: it is kept as it is.
-    super::run::keep(argument.home, 0, move |_, _, _| Ok(argument))
+    // Nothing runs: the argument is stored as it is.
+    keep(argument.home, 0, move |_, _, _| Ok(argument))
 }
 
-/// So many whole numbers.
+/// Reads a row of `N` whole numbers.
 fn wholes<const N: usize>(argument: &Argument) -> Result<[usize; N], Error> {
     let wrong = || Error::new("option", format!("{argument} is no row of {N} whole numbers."));
     let numbers = argument.doubles().filter(|numbers| numbers.len() == N).ok_or_else(wrong)?;
@@ -67,8 +66,8 @@ pub(super) fn set_random<'a>(state: &Argument) -> Result<Reply<'a>, Error> {
     Ok(value(Value::Empty))
 }
 
-/// Ends a recording: how many kernels and other operations the step is, and whether a state changes its class. Of the results so many are states and so many are
-/// recorded; then there may be one that ends the run.
+/// Ends a recording. Returns the number of kernels and other operations in the step, and 1 if a state changes its
+/// class. `shape` counts the results: states, records, and the condition that ends the run, if any.
 pub(super) fn finish<'a>(step: &Argument, shape: &Argument, results: &[Argument]) -> Result<Reply<'a>, Error> {
     let [states, records, until] = wholes(shape)?;
     if states + records + until != results.len() || states == 0 || until > 1 {
@@ -80,22 +79,22 @@ pub(super) fn finish<'a>(step: &Argument, shape: &Argument, results: &[Argument]
     Ok(value(Value::Row(vec![stages as f64, f64::from(u8::from(changes))])))
 }
 
-/// Gives up a step, or what is being recorded of it.
+/// Deletes a step, or only its recording.
 pub(super) fn forget<'a>(step: &Argument, recording: bool) -> Result<Reply<'a>, Error> {
     steps::forget(number(step)?, recording);
     Ok(value(Value::Empty))
 }
 
-/// A condition on an array, which only the host can tell more of.
+/// Refuses a condition on an array, with the reason that only the recording knows.
 pub(super) fn condition<'a>(array: &Argument) -> Result<Reply<'a>, Error> {
     steps::condition(&held(array)?)?;
     Ok(value(Value::Empty))
 }
 
-/// Steps from these states. `times` has how many; how many there were before, and will be in all; every how many states are
-/// kept, and the end is asked for; and whether progress is told. `values` are the numbers of each step, a column each; or
-/// arrays stand behind the states, with a page for each step of all. Behind the results that are asked for stands the number
-/// of steps that were done, and whether the end came by itself.
+/// Runs steps from these states. `times` has the number of steps, those before this run and those in all; the intervals
+/// at which states are kept and the end is tested; and 1 to show progress. `values` has the numbers of each step in a
+/// column; otherwise arrays follow the states, with a page for each step in all. One more output is the number of steps
+/// done, and 1 if a condition ended the run.
 pub(super) fn run<'a>(
     step: &Argument,
     times: &Argument,
@@ -124,7 +123,7 @@ pub(super) fn run<'a>(
     take(compiled, states, run, RunOptions { home, outputs, elements: of_pages, progress: progress > 0 })
 }
 
-/// One step of a compiled one from these states. Returns `None` where it does not fit them, or none of them is on a device.
+/// Runs a compiled step once from these states. Returns `None` if it does not fit them, or none of them is on a device.
 pub(super) fn step<'a>(step: &Argument, states: &'a [Argument], outputs: usize) -> Result<Option<Reply<'a>>, Error> {
     let Ok(compiled) = steps::compiled(number(step)?) else { return Ok(None) };
     let Ok(home) = home_of(states) else { return Ok(None) };
@@ -138,16 +137,16 @@ pub(super) fn step<'a>(step: &Argument, states: &'a [Argument], outputs: usize) 
     take(compiled, states, run, RunOptions { home, outputs, elements: 0, progress: false }).map(Some)
 }
 
-/// Where a run is, and what is asked of it beside its steps.
+/// The place of a run, and its outputs.
 struct RunOptions {
     home: Home,
     outputs: usize,
-    /// The longest array that is no state.
+    /// Elements of the longest array that is no state.
     elements: usize,
     progress: bool,
 }
 
-/// Takes the steps of `run` from states that fit.
+/// Runs the steps of `run` from states that fit.
 fn take<'a>(
     compiled: steps::Compiled,
     states: Vec<StoredArray>,
@@ -165,7 +164,7 @@ fn take<'a>(
         let counts = [ran.steps as f64, f64::from(u8::from(ran.ended))];
         let mut results = compiled.results(ran).map_err(|error| stencil::Error::OutOfMemory(error.text))?;
         if outputs > results.len() {
-            let counts = super::run::upload(engine, &counts, watch)?;
+            let counts = upload(engine, &counts, watch)?;
             results.push(StoredArray::new(home, vec![1, 2], counts));
         }
         results.truncate(outputs.max(1));
@@ -174,7 +173,7 @@ fn take<'a>(
     Ok(home.choose()?.held_all(true, home.effort(effort), Box::new(make)))
 }
 
-/// The numbers of each step, a column each: their shapes in a step, and what they are.
+/// Returns the types and the values of the numbers of each step, from an array with a column for each step.
 fn numbers_of<'a>(values: StoredArray, home: Home, times: usize) -> Result<(Vec<ArrayType>, Values<'a>), Error> {
     let count = values.dims[0];
     if values.home != home || count.checked_mul(times).is_none_or(|all| all > values.len()) {
@@ -184,11 +183,10 @@ fn numbers_of<'a>(values: StoredArray, home: Home, times: usize) -> Result<(Vec<
     Ok((vec![one; count], Values::Numbers(values.numbers, count)))
 }
 
-/// An array whose last dimension is the step: the shape of a page, and its pages.
+/// Returns the type of a page and the pages of an array whose last dimension is the step.
 ///
 /// # Errors
-/// `dataType`, for an array of a class that none has here, or that lies elsewhere; `size`, where there are fewer pages than
-/// steps.
+/// `dataType` for an array of an unsupported class, or that lies elsewhere; `size` for fewer pages than steps.
 fn pages_of<'a>(array: &'a Argument, home: Home, steps: usize) -> Result<(ArrayType, Pages<'a>), Error> {
     let (count, page, pages) = match StoredArray::of(array)? {
         Some(held) if held.home != home => {
@@ -214,7 +212,7 @@ fn pages_of<'a>(array: &'a Argument, home: Home, steps: usize) -> Result<(ArrayT
     Ok((page, pages))
 }
 
-/// The pages of an array along its last dimension: their number, and the shape of one.
+/// Returns the number of pages along an array's last dimension, and the type of one.
 fn page_of(mut array: ArrayType) -> (usize, ArrayType) {
     let count = array.dims.pop().unwrap_or(0);
     array.dims = trimmed(array.dims);

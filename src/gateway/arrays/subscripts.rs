@@ -1,4 +1,4 @@
-//! Indices, as a script writes them, into places of an array: those that are read, assigned to or removed.
+//! The rules of indices: from the indices of a script to the places that are read, assigned to or removed.
 //!
 //! The rules are the host's own, shape by shape; `tests/octave/verbs.tst` compares them with it.
 
@@ -12,52 +12,52 @@ use crate::memory;
 use crate::mex::{Argument, Class, Error};
 use crate::stencil::{Indices, Places, Shift};
 
-/// What is read or written by indices: the places, in order, and the dimensions of what is read.
+/// Places to read, in order, and the dimensions of the result.
 #[derive(Debug, PartialEq)]
 pub(super) struct Indexed {
     pub(super) places: Places,
     pub(super) dims: Vec<usize>,
 }
 
-/// What is assigned to by indices.
+/// Places to assign to.
 #[derive(Debug, PartialEq)]
 pub(super) struct Assigned {
-    /// In the array as it is then.
+    /// In the array after it has grown.
     pub(super) places: Places,
-    /// Where it grows, to which dimensions.
+    /// Dimensions of the array if it grows.
     pub(super) grown: Option<Vec<usize>>,
 }
 
-/// What is left where elements are removed: which places of the array, and the dimensions.
+/// Elements that remain after a removal, and their dimensions.
 #[derive(Debug, PartialEq)]
 pub(super) struct Remaining {
     pub(super) pieces: Vec<Piece>,
     pub(super) dims: Vec<usize>,
 }
 
-/// One index: how many, and which, counted from 0.
+/// One index, counted from 0.
 #[derive(Debug, Clone, PartialEq)]
 enum Index {
     /// All of a dimension.
     All,
-    /// From the first one, by so much each.
+    /// `count` places from `start` on.
     Range {
         start: usize,
         step: isize,
         count: usize,
     },
     List(Vec<u64>),
-    /// What a mask that is held picks, in a list that an engine holds: an index that is the only one.
+    /// Places that a stored mask picks, in an engine's list: only as the single index of an array.
     Found(Arc<Indices>),
 }
 
-/// An index as it was read.
+/// An index and its shape.
 #[derive(Debug)]
 pub(super) struct Subscript {
     index: Index,
-    /// The dimensions that it gives to what it picks.
+    /// Dimensions that it gives to the elements it picks.
     dims: Vec<usize>,
-    /// How large a dimension has to be for it.
+    /// Smallest extent that it fits.
     reach: usize,
 }
 
@@ -71,7 +71,7 @@ impl Index {
         }
     }
 
-    /// A list of places, as a range where they are the same distance apart.
+    /// Returns a list of places, as a range if they are evenly spaced.
     fn of_list(list: Vec<u64>) -> Index {
         let start = *list.first().unwrap_or(&0) as usize;
         let step = match &list[..] {
@@ -82,7 +82,7 @@ impl Index {
         if same { Index::Range { start, step, count: list.len() } } else { Index::List(list) }
     }
 
-    /// The place of its element `i`, of any but found ones.
+    /// Returns the place of element `i`, for all indices but found ones.
     fn at(&self, i: usize) -> u64 {
         match self {
             Index::All | Index::Found(_) => i as u64,
@@ -96,7 +96,7 @@ fn wrong(text: String) -> Error {
     Error::new("index", text)
 }
 
-/// Text for index `d` of `of`, such as `_,3`.
+/// Formats index `d` of `of`, such as `_,3`.
 fn position_text(value: &str, (d, of): (usize, usize)) -> String {
     let blank = |i| if i == d { value } else { "_" };
     (0..of).map(blank).collect::<Vec<_>>().join(",")
@@ -107,12 +107,12 @@ fn nonconformant(places: &[usize], values: &[usize]) -> Error {
     Error::new("size", text)
 }
 
-/// Whether all but one of the dimensions are 1.
+/// Returns true if all dimensions but one are 1.
 fn is_vector(dims: &[usize]) -> bool {
     dims.iter().filter(|&&dim| dim != 1).count() == 1
 }
 
-/// The dimensions of a vector of `count` elements that lies as this array does; a column, where it is no vector.
+/// Returns the dimensions of `count` elements along the direction of a vector; a column for other arrays.
 fn vector_like(dims: &[usize], count: usize) -> Vec<usize> {
     if is_vector(dims) {
         dims::trimmed(dims.iter().map(|&dim| if dim == 1 { 1 } else { count }).collect())
@@ -121,10 +121,10 @@ fn vector_like(dims: &[usize], count: usize) -> Vec<usize> {
     }
 }
 
-/// Reads an index, number `d` of `of`. `gathered` gives the numbers of an array that is held.
+/// Reads index `d` of `of`. `gathered` downloads the numbers of a stored array.
 ///
 /// # Errors
-/// `index`, for what is none; `outOfMemory`; and what `gathered` returns.
+/// `index` for a value that is no index; `outOfMemory`; those of `gathered`.
 pub(super) fn subscript(
     index: &Argument,
     (d, of): (usize, usize),
@@ -158,14 +158,14 @@ pub(super) fn subscript(
     of_numbers(numbers, index.dims(), (d, of))
 }
 
-/// A mask that is held, as the only index of an array that has as many elements at least: `indices` are its places.
+/// Makes a stored mask the only index of an array of at least as many elements; `indices` are its places.
 pub(super) fn found(mask: &StoredArray, indices: Arc<Indices>) -> Subscript {
     let count = indices.len();
     let dims = if mask.len() == 1 { vec![count; 2] } else { vector_like(&mask.dims, count) };
     Subscript { index: Index::Found(indices), dims, reach: 0 }
 }
 
-/// A mask picks where it is true.
+/// Makes an index of a mask, which picks where it is true.
 fn of_mask(mask: impl ExactSizeIterator<Item = bool>, dims: &[usize]) -> Result<Subscript, Error> {
     let single = mask.len() == 1;
     let mut list = memory::with_room(mask.len(), "an index")?;
@@ -175,7 +175,7 @@ fn of_mask(mask: impl ExactSizeIterator<Item = bool>, dims: &[usize]) -> Result<
     Ok(Subscript { index: Index::of_list(list), dims, reach })
 }
 
-/// A range of so many numbers, from the first one on by so much each.
+/// Makes an index of the range of `count` numbers from `first` on in steps of `by`.
 fn of_range([first, by]: [f64; 2], count: usize, position: (usize, usize)) -> Result<Subscript, Error> {
     let last = count.saturating_sub(1) as f64;
     // If any element is no index, one of these is none: either end, the second, and the first below 1.
@@ -207,7 +207,7 @@ fn of_numbers(
     Ok(Subscript { index: Index::of_list(list), dims: dims.to_vec(), reach })
 }
 
-/// The extents that so many indices count: the last one runs over all dimensions that are left.
+/// Returns the extents that `count` indices run over; the last index runs over all remaining dimensions.
 fn extents(dims: &[usize], count: usize) -> Vec<usize> {
     (0..count)
         .map(|d| match d + 1 < count {
@@ -217,10 +217,10 @@ fn extents(dims: &[usize], count: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The places of an array of these dimensions that are read.
+/// Returns the places that indices read from an array of these dimensions.
 ///
 /// # Errors
-/// `index`, for what is beyond the array; `outOfMemory`.
+/// `index` for a place beyond the array; `outOfMemory`.
 pub(super) fn picked(array: &[usize], subscripts: &[Subscript]) -> Result<Indexed, Error> {
     let count = subscripts.len();
     let extents = extents(array, count);
@@ -241,7 +241,7 @@ pub(super) fn picked(array: &[usize], subscripts: &[Subscript]) -> Result<Indexe
     Ok(Indexed { places: places(subscripts, &extents)?, dims })
 }
 
-/// Indices that name all elements, each beside its own place.
+/// Returns the shift of indices that name all elements, each near its own place.
 pub(super) fn shifted(array: &[usize], subscripts: &[Subscript]) -> Option<Shift> {
     let extents = extents(array, subscripts.len());
     let along = subscripts.iter().zip(&extents).map(|(Subscript { index, .. }, &extent)| {
@@ -251,7 +251,7 @@ pub(super) fn shifted(array: &[usize], subscripts: &[Subscript]) -> Option<Shift
     Shift::new(&along.collect::<Option<Vec<_>>>()?)
 }
 
-/// What `array (index)` is like: the index's dimensions, but a vector's own direction where both are vectors.
+/// Returns the dimensions of `array (index)`: those of the index, but the array's direction if both are vectors.
 fn linear_dims(subscript: &Subscript, array: &[usize]) -> Vec<usize> {
     let elements = array.iter().product();
     let count = subscript.index.len(elements);
@@ -262,10 +262,10 @@ fn linear_dims(subscript: &Subscript, array: &[usize]) -> Vec<usize> {
     }
 }
 
-/// The places that an assignment writes to. Values of these dimensions are assigned, one value to all places.
+/// Returns the places that an assignment of values of these dimensions writes to; one value goes to all places.
 ///
 /// # Errors
-/// `size`, where there are more or fewer values than places; `index`, where the array cannot grow so far; `outOfMemory`.
+/// `size` for another number of values than places; `index` if the array cannot grow to fit; `outOfMemory`.
 pub(super) fn assigned(array: &[usize], subscripts: &[Subscript], values: &[usize]) -> Result<Assigned, Error> {
     let is_one = values.iter().product::<usize>() == 1;
     let (extents, grown) = match subscripts {
@@ -294,12 +294,9 @@ pub(super) fn assigned(array: &[usize], subscripts: &[Subscript], values: &[usiz
             };
             let lens: Vec<_> = subscripts.iter().zip(&then).map(|(one, &extent)| one.index.len(extent)).collect();
             if !is_one && !same_shape(&lens, &others) {
-                return if lens.contains(&0) && others.contains(&0) {
-                    // Nothing is assigned to no places.
-                    Ok(Assigned { places: Places::List(Vec::new()), grown: None })
-                } else {
-                    Err(nonconformant(&lens, values))
-                };
+                let nothing = Assigned { places: Places::List(Vec::new()), grown: None };
+                let is_nothing = lens.contains(&0) && others.contains(&0);
+                return if is_nothing { Ok(nothing) } else { Err(nonconformant(&lens, values)) };
             }
             let grown = (then != now).then(|| dims::trimmed(then.clone()));
             if grown.is_some() && array.len() > count {
@@ -323,21 +320,21 @@ fn cannot_grow(reach: usize, array: &[usize]) -> Error {
     ))
 }
 
-/// Dimensions without those of 1; two at least.
+/// Returns at least two dimensions, without those of 1.
 fn without_ones(dims: &[usize]) -> Vec<usize> {
     let mut others: Vec<_> = dims.iter().copied().filter(|&dim| dim != 1).collect();
     others.resize(others.len().max(2), 1);
     others
 }
 
-/// Whether values go to places: their dimensions are the same but for those of 1.
+/// Returns true if the dimensions of places and values agree but for those of 1.
 fn same_shape(places: &[usize], values: &[usize]) -> bool {
     let mut values = values.iter();
     let mut places = places.iter().filter(|&&len| len != 1);
     places.all(|len| values.next() == Some(len)) && values.all(|&len| len == 1)
 }
 
-/// How large an array without elements becomes: ':' is as many as there are values.
+/// Returns the extents of an empty array after an assignment: ':' takes that of the values.
 fn extents_for_values(subscripts: &[Subscript], values: &[usize], others: &[usize]) -> Vec<usize> {
     let is_colon = |one: &Subscript| one.index == Index::All;
     let is_scalar = |one: &Subscript| !is_colon(one) && one.index.len(0) == 1;
@@ -349,16 +346,16 @@ fn extents_for_values(subscripts: &[Subscript], values: &[usize], others: &[usiz
     subscripts
         .iter()
         .map(|one| {
-            let asked = if is_scalar(one) { None } else { from.next() };
-            if is_colon(one) { asked.unwrap_or(1) } else { one.reach }
+            let extent = if is_scalar(one) { None } else { from.next() };
+            if is_colon(one) { extent.unwrap_or(1) } else { one.reach }
         })
         .collect()
 }
 
-/// What is left of an array where elements are removed; `None` where all stay.
+/// Returns the elements that remain after a removal; `None` if all do.
 ///
 /// # Errors
-/// `index`, for what is beyond the array or no whole row, column or page of it; `outOfMemory`.
+/// `index` for a place beyond the array, or for no whole row, column or page of it; `outOfMemory`.
 pub(super) fn remaining(array: &[usize], subscripts: &[Subscript]) -> Result<Option<Remaining>, Error> {
     let out_of_bounds = |place: &str, reach: usize, extent: usize| {
         wrong(format!("{place} = []: index out of bounds: value {reach} out of bound {extent}"))
@@ -414,7 +411,7 @@ pub(super) fn remaining(array: &[usize], subscripts: &[Subscript]) -> Result<Opt
     }
 }
 
-/// The runs of places that an index does not name: where each begins, and how long it is.
+/// Returns the start and the length of each run of places that an index does not name.
 fn runs(index: &Index, extent: usize) -> Result<Vec<(usize, usize)>, Error> {
     let mut named = memory::zeros::<u8>(extent, "which elements are removed")?;
     (0..index.len(extent)).for_each(|i| named[index.at(i) as usize] = 1);
@@ -431,10 +428,10 @@ fn runs(index: &Index, extent: usize) -> Result<Vec<(usize, usize)>, Error> {
     Ok(runs)
 }
 
-/// More runs than these are no pieces of their own.
+/// More runs than these become one list of places.
 const MANY_RUNS: usize = 8;
 
-/// The places of runs along a dimension, which close up.
+/// Returns the pieces that close up the runs along a dimension.
 fn of_runs(array: &[usize], d: usize, runs: &[(usize, usize)]) -> Result<Vec<Piece>, Error> {
     let below: usize = array[..d].iter().product();
     let above: usize = array[d + 1..].iter().product();
@@ -459,7 +456,7 @@ fn of_runs(array: &[usize], d: usize, runs: &[(usize, usize)]) -> Result<Vec<Pie
     runs.iter().map(piece).collect()
 }
 
-/// The places that indices name.
+/// Returns the places that indices name.
 fn places(subscripts: &[Subscript], extents: &[usize]) -> Result<Places, Error> {
     let (mut start, mut stride, mut dims) = (0_usize, 1_usize, Vec::new());
     for (subscript, &extent) in subscripts.iter().zip(extents) {
@@ -477,7 +474,7 @@ fn places(subscripts: &[Subscript], extents: &[usize]) -> Result<Places, Error> 
     Ok(Pattern::new(start, &dims).places()?)
 }
 
-/// The places one by one.
+/// Returns the places as a list.
 fn listed(subscripts: &[Subscript], extents: &[usize]) -> Result<Places, Error> {
     let mut places = vec![0_u64];
     let mut stride = 1_u64;
@@ -512,7 +509,7 @@ mod tests {
         Index::Range { start, step, count }
     }
 
-    /// One by one, whatever they are.
+    /// Returns any places as a list.
     fn one_by_one(places: &Places) -> Vec<u64> {
         let section = match places {
             Places::List(list) => return list.clone(),
@@ -576,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_leaves_blocks() {
+    fn removals_leave_blocks() {
         let remaining = |array: &[usize], indices: &[Index]| {
             let subscripts: Vec<_> = indices.iter().cloned().map(subscript_of).collect();
             remaining(array, &subscripts).map_err(|error| error.kind)

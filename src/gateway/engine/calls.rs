@@ -15,12 +15,12 @@ use crate::process::PerProcess;
 use crate::workers::Workers;
 
 /// The calls of this process.
-static CALLS: Calls = Calls { counts: PerProcess::new(), give_back: crate::gateway::give_back };
+static CALLS: Calls = Calls { counts: PerProcess::new(), release_engines: crate::gateway::release_engines };
 
 struct Calls {
     counts: PerProcess<Mutex<Counts>>,
     /// Releases all that calls have left for the next ones.
-    give_back: fn(),
+    release_engines: fn(),
 }
 
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ impl Calls {
                 return;
             }
         }
-        (self.give_back)();
+        (self.release_engines)();
     }
 }
 
@@ -107,7 +107,7 @@ impl Drop for UnderWay {
         counts.under_way -= 1;
         if counts.under_way == 0 && std::mem::take(&mut counts.release) {
             drop(counts);
-            (self.calls.give_back)();
+            (self.calls.release_engines)();
         }
     }
 }
@@ -123,32 +123,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_is_given_back_when_no_call_is_left() {
-        static GIVEN_BACK: AtomicUsize = AtomicUsize::new(0);
-        fn give_back() {
-            GIVEN_BACK.fetch_add(1, Ordering::Relaxed);
+    fn engines_are_released_when_no_call_is_left() {
+        static RELEASED: AtomicUsize = AtomicUsize::new(0);
+        fn release_engines() {
+            RELEASED.fetch_add(1, Ordering::Relaxed);
         }
-        static CALLS: Calls = Calls { counts: PerProcess::new(), give_back };
-        let given_back = || GIVEN_BACK.load(Ordering::Relaxed);
+        static CALLS: Calls = Calls { counts: PerProcess::new(), release_engines };
+        let released = || RELEASED.load(Ordering::Relaxed);
         CALLS.release();
-        assert_eq!(given_back(), 1, "at once");
+        assert_eq!(released(), 1, "at once");
         let outer = CALLS.begin();
         let inner = CALLS.begin();
         CALLS.release();
         CALLS.release();
         drop(inner);
         drop(CALLS.begin());
-        assert_eq!(given_back(), 1, "a call is still under way");
+        assert_eq!(released(), 1, "a call is still under way");
         // Also on a thread other than the one that began the call.
         std::thread::spawn(move || drop(outer)).join().unwrap();
-        assert_eq!(given_back(), 2);
+        assert_eq!(released(), 2);
         drop(CALLS.begin());
-        assert_eq!(given_back(), 2, "asked for once");
+        assert_eq!(released(), 2, "asked for once");
     }
 
     #[test]
     fn a_call_inside_another_has_threads_of_its_own() {
-        static CALLS: Calls = Calls { counts: PerProcess::new(), give_back: || {} };
+        static CALLS: Calls = Calls { counts: PerProcess::new(), release_engines: || {} };
         let pool = || std::ptr::from_ref(&*Workers::get().unwrap()).addr();
         let outer = CALLS.begin();
         let shared = outer.work(pool);

@@ -1,8 +1,7 @@
 //! Chooses the engine of a call by its options `Backend` and `Device`, the environment, and the place of its data.
 
-use super::Chosen;
-use super::default_device;
 use super::fastest::{self, Decision, Work};
+use super::{Chosen, default_device};
 use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES, Team};
 use crate::gateway::options;
 use crate::gateway::options::backend::{Devices, Selection};
@@ -63,9 +62,9 @@ impl Selection {
     /// Returns the trace's note on a call that asked for `fastest` while the place of its data decides.
     pub(crate) fn note(&self, home: Home) -> Option<String> {
         let settings = || Settings::from_environment().is_ok_and(|settings| settings.backend == Backend::Fastest);
-        let asked = self.backend.map_or_else(settings, |backend| backend == Backend::Fastest);
+        let is_fastest = self.backend.map_or_else(settings, |backend| backend == Backend::Fastest);
         let word = if home == Home::Cpu { "cpu" } else { "cuda" };
-        if asked { fastest::note(|| format!("fastest: {word}, where the array lies: {home}")) } else { None }
+        if is_fastest { fastest::note(|| format!("fastest: {word}, where the array lies: {home}")) } else { None }
     }
 
     /// Returns the engine of a backend that is not chosen by time.
@@ -117,7 +116,7 @@ impl Selection {
     }
 
     fn check_place(&self, home: Home, advice: &str) -> Result<(), Error> {
-        let asked = match (self.backend, &self.devices, home) {
+        let named = match (self.backend, &self.devices, home) {
             (Some(Backend::Cuda), _, Home::Cpu) => "'Backend', 'cuda'".into(),
             (Some(Backend::Cpu), _, Home::Cuda(_)) => "'Backend', 'cpu'".into(),
             (_, Some(Devices::One(device)), Home::Cuda(ordinal)) if *device == ordinal => return Ok(()),
@@ -125,7 +124,7 @@ impl Selection {
             _ => return Ok(()),
         };
         Err(options::bad(format!(
-            "The array lies in {home}, and {asked} asks for another place. Leave the option out, or {advice}."
+            "The array lies in {home}, and {named} asks for another place. Leave the option out, or {advice}."
         )))
     }
 }

@@ -5,9 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::DynEngine;
-use super::calls;
 use super::fastest::Stopwatch;
+use super::{DynEngine, calls};
 use crate::cpu::Cpu;
 use crate::cuda::{Cuda, Team};
 use crate::gateway::options::settings::{self, Settings};

@@ -3,13 +3,11 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::DynEngine;
-use super::calls;
-use super::chosen;
 use super::fastest::Work;
+use super::{DynEngine, calls, chosen};
 use crate::cuda::Cuda;
 use crate::gateway::dims::size_text;
-use crate::gateway::options::backend::Selection;
+use crate::gateway::options::{self, backend::Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::memory::{self, OutOfMemory};
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Reply};
@@ -295,9 +293,9 @@ pub(crate) fn part_by_part<'a>(
 ) -> Result<Reply<'a>, Error> {
     let is_complex = array.complex_elements::<f64>().is_some() || array.complex_elements::<f32>().is_some();
     match is_complex {
-        true if joint => Err(crate::gateway::options::bad(format!(
-            "'Distributed' goes with real {name}: pass real ({name}) and imag ({name})."
-        ))),
+        true if joint => {
+            Err(options::bad(format!("'Distributed' goes with real {name}: pass real ({name}) and imag ({name}).")))
+        }
         true => {
             let real = of(Part::Real)?;
             Reply::complex(real, calls::second_part(|| of(Part::Imaginary))?)

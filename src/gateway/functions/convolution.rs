@@ -6,18 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use super::distributed::{self, Joint};
 use super::filtering::{self, Job};
-use super::held_images;
 use super::levels::Computed;
 use super::request::{self, Request};
-use super::windows;
+use super::{held_images, windows};
 use crate::gateway::arrays::in_class_of_host;
-use crate::gateway::check_outputs_up_to;
-use crate::gateway::dims;
 use crate::gateway::engine::fastest::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Part, Reals};
 use crate::gateway::options::{self, Names};
 use crate::gateway::store::{Numbers, StoredArray, describe};
-use crate::gateway::too_few_inputs;
+use crate::gateway::{check_outputs_up_to, dims, too_few_inputs};
 use crate::memory::OutOfMemory;
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
@@ -38,8 +35,8 @@ const OPTIONS: Names = Names(&[
     &["Distributed"],
 ]);
 
-/// Checks in the order of the stencil's; `imageShape`, `filterSize` and `filterShape` stand where the kernel's checks
-/// stand there.
+/// Makes the checks in the stencil's order; those of `imageShape`, `filterSize` and `filterShape` take the place of the
+/// kernel's checks there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), by_parts)
 }
@@ -51,7 +48,7 @@ fn by_parts<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Erro
     }
 }
 
-/// The reply for a part of N.
+/// Returns the reply for a part of N.
 fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Reply<'a>, Error> {
     let [image, filter, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(
@@ -64,7 +61,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     let (samples, dims) = samples(image, part)?;
     let list = inputs::listed("F", filter)?;
     let entries = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
-    // The filter's pages, or all pages of a filter of one, are those of a volume; further dimensions count volumes.
+    // If a filter has pages, the first three dimensions of N are a volume, and further ones count volumes.
     let of_volumes = list.iter().any(|(_, array)| array.dims().len() > 2);
     let (size, volumes) = volumes(&dims, of_volumes);
     let sizes = list.iter().map(|(name, array)| check_filter(name, array, size)).collect::<Result<Vec<_>, _>>()?;
@@ -123,7 +120,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
             let filters = read.filters(&list, entries, &sizes, |entries| entries.to_doubles("F in double"))?;
             read.reply::<f64>(samples, filters)
         }
-        // Of two classes the result has the smaller, as conv2 has it.
+        // The result has the smaller of two classes, as in conv2.
         Samples::Real(samples) => {
             let filters = read.filters(&list, entries, &sizes, |entries| entries.to_singles("F in single"))?;
             read.reply::<f32>(samples, filters)
@@ -144,12 +141,12 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     })
 }
 
-/// The dimensions of the output.
+/// Returns the dimensions of the output.
 fn output(shape: Shape, window: &Window, of_volumes: bool, dims: &[usize]) -> Result<Vec<usize>, Error> {
     if shape == Shape::Same {
         return Ok(dims.to_vec());
     }
-    // A filter of one page leaves the pages as they are, whatever the dimensions they are counted in.
+    // A filter of one page keeps the pages, in all the dimensions that count them.
     let [rows, columns, pages] = windows::output_size(window)?;
     let (own, rest) = if of_volumes { ([rows, columns, pages], 3) } else { ([rows, columns, 1], 2) };
     let all = [&own[..rest], dims.get(rest..).unwrap_or_default()].concat();
@@ -157,25 +154,25 @@ fn output(shape: Shape, window: &Window, of_volumes: bool, dims: &[usize]) -> Re
     Ok(dims::trimmed(all))
 }
 
-/// A call that was read.
+/// The arguments of a call.
 struct ConvolutionCall<'a> {
     job: Job<'a>,
-    /// Of how many dimensions the array is, and a filter.
+    /// Number of dimensions of the array, and of a filter.
     dimensions: [usize; 2],
-    /// Where N is a part of an array that lies with several ranks: along which dimension.
+    /// The dimension along which the ranks split N, if they do.
     joint: Option<(Joint, Along)>,
 }
 
-/// The samples: numbers of a class that is computed in, or those of another, in which the result is returned.
+/// Samples of a class that engines compute in, or the reply for samples of another class, which the result has, too.
 enum Samples<'a> {
     Real(AnyInput<'a>),
     Whole(ReplyOfWhole<'a>),
 }
 
-/// Replies with an image of the class of the samples, which are computed on in double.
+/// Replies with an image of the class of the samples, computed in double.
 type ReplyOfWhole<'a> = fn(&ConvolutionCall<'a>, &'a Argument, Vec<Filter<f64>>) -> Result<Reply<'a>, Error>;
 
-/// The samples of the image, and its dimensions.
+/// Returns the samples of the image, and its dimensions.
 fn samples<'a>(image: &'a Argument, part: Part) -> Result<(Samples<'a>, Cow<'a, [usize]>), Error> {
     let plain = !image.is_complex() && !image.is_sparse();
     let whole: ReplyOfWhole<'a> = match image.class() {
@@ -200,14 +197,14 @@ fn samples<'a>(image: &'a Argument, part: Part) -> Result<(Samples<'a>, Cow<'a, 
     Ok((Samples::Whole(whole), dims))
 }
 
-/// The class of an image that is held, where it is of none that is computed in.
+/// Returns the class of a stored image if engines do not compute in it.
 fn held_class(image: &Argument) -> Result<Option<Class>, Error> {
     let class = StoredArray::of(image)?.map(|held| held.class);
     Ok(class.filter(|class| !matches!(class, Class::Double | Class::Single)))
 }
 
-/// The warning that truth values under these filters are not counted: results are truth values, as imfilter has it. Where
-/// the entries add up to at most 1, as those of a mean, nobody expects a number.
+/// Warns that logical results do not count: they are truth values, as in imfilter. There is no warning for entries that
+/// add up to at most 1, such as those of a mean, since no user expects a number from them.
 fn saturating(image: &Argument, filters: &[Filter<f64>]) -> Result<Option<Error>, Error> {
     static WARNED: AtomicBool = AtomicBool::new(false);
     let sum = |filter: &Filter<f64>| filter.values().iter().map(|entry| entry.abs()).sum::<f64>();
@@ -226,7 +223,7 @@ fn saturating(image: &Argument, filters: &[Filter<f64>]) -> Result<Option<Error>
 }
 
 impl<'a> ConvolutionCall<'a> {
-    /// The filters in the class that is computed in, turned round where that was asked for.
+    /// Returns the filters in the class of the computation, turned round on request.
     fn filters<'e, T: Real>(
         &self,
         list: &[(String, &Argument)],
@@ -245,7 +242,7 @@ impl<'a> ConvolutionCall<'a> {
         Ok(filters)
     }
 
-    /// Samples of a class that is computed in.
+    /// Replies for samples of a class that engines compute in.
     fn reply<T: Computed>(&self, samples: AnyInput<'a>, filters: Vec<Filter<T>>) -> Result<Reply<'a>, Error>
     where
         Numbers: From<Array<T>>,
@@ -264,7 +261,7 @@ impl<'a> ConvolutionCall<'a> {
         })
     }
 
-    /// The boundaries of an image of another class, whose constants are cast to it first.
+    /// Returns the boundaries of an image of another class; constants are cast to that class first.
     fn sides_of<S: Sample<f64>>(&self, image: &dyn fmt::Display) -> Result<Sides<f64>, Error> {
         let sides = self.job.request.sweeps.sides::<f64>(self.dimensions)?;
         let cast = |end: Boundary<f64>| match end {
@@ -286,7 +283,7 @@ impl<'a> ConvolutionCall<'a> {
         Ok(ends.into())
     }
 
-    /// An image of another class that is held.
+    /// Replies for a stored image of another class.
     fn reply_held(&self, image: &'a Argument, filters: Vec<Filter<f64>>) -> Result<Reply<'a>, Error> {
         let held = StoredArray::of(image)?.ok_or_else(|| Error::internal("An image that is not held."))?;
         let Job { request: Request { sweeps, .. }, window, output, volumes, .. } = &self.job;
@@ -301,7 +298,7 @@ impl<'a> ConvolutionCall<'a> {
         held_images::reply(&self.job, held, effort, what)
     }
 
-    /// Checks what does not go with an image of another class.
+    /// Checks that the call asks for nothing that an image of another class does not support.
     fn check_whole(&self, image: &dyn fmt::Display, filters: &[Filter<f64>]) -> Result<(), Error> {
         let Request { sweeps, levels, .. } = &self.job.request;
         if !levels.are_none() {
@@ -319,7 +316,7 @@ impl<'a> ConvolutionCall<'a> {
         if filters.len() > 1 { sweeps.only_same("lists of filters") } else { Ok(()) }
     }
 
-    /// An image of another class: each sweep is computed in double and ends in that class.
+    /// Replies for an image of another class: each sweep is computed in double and ends in that class.
     fn reply_whole<S>(&self, image: &'a Argument, filters: Vec<Filter<f64>>) -> Result<Reply<'a>, Error>
     where
         S: Sample<f64> + Numeric,
@@ -331,7 +328,7 @@ impl<'a> ConvolutionCall<'a> {
         let calls = iterations.saturating_mul(filters.len());
         let entries = filters.iter().map(|filter| filter.values().len()).sum();
         let effort = sweeps.effort_of_steps(output.iter().product(), entries, filters.len(), calls);
-        // In every sweep the image goes through an engine by itself.
+        // In every sweep the image goes through an engine from and to the host's memory.
         let work = Work::from(&Convolution::new(window.input(), filters[0].clone())).repeated(calls);
         let of = |filter: &Filter<f64>| Window::new(window.shape(), window.input(), filter.size());
         let steps: Vec<_> = filters.into_iter().map(|filter| (of(&filter), filter)).collect();
@@ -351,7 +348,7 @@ impl<'a> ConvolutionCall<'a> {
     }
 }
 
-/// One sweep over an image of another class: each filter in turn, in double; what the last one gives is rounded.
+/// Sweeps once over an image of another class: each filter in turn, in double; the results of the last are rounded.
 fn sweep_in_double<S: Sample<f64>>(
     engine: &dyn Engine,
     steps: &[(Window, Filter<f64>)],
@@ -374,7 +371,7 @@ fn sweep_in_double<S: Sample<f64>>(
     filter_in_double(engine, last, sides, (&current[..], to), watch)
 }
 
-/// A filter over samples of one class, computed in double, to results of another.
+/// Applies a filter to samples of one class, in double, with results of another.
 fn filter_in_double<I: Sample<f64>, O: Sample<f64>>(
     engine: &dyn Engine,
     (window, filter): &(Window, Filter<f64>),
@@ -394,13 +391,12 @@ fn filter_in_double<I: Sample<f64>, O: Sample<f64>>(
     })
 }
 
-/// Rows, columns and pages, which all further dimensions count.
+/// Returns rows, columns and pages; further dimensions count as pages.
 fn size(dims: &[usize]) -> [usize; 3] {
     [dims[0], dims[1], product(&dims[2..])]
 }
 
-/// The size of a volume of an array of these dimensions, and how many lie behind each other: one, unless filters are
-/// volumes, too.
+/// Returns the size of a volume, and the number of volumes behind each other: one unless filters are volumes, too.
 fn volumes(dims: &[usize], of_volumes: bool) -> ([usize; 3], usize) {
     match dims {
         [rows, columns, pages, rest @ ..] if of_volumes => ([*rows, *columns, *pages], product(rest)),
@@ -408,12 +404,13 @@ fn volumes(dims: &[usize], of_volumes: bool) -> ([usize; 3], usize) {
     }
 }
 
-/// Beyond counting there is no array, unless a dimension of no elements makes it empty.
+/// Returns the product of extents. It saturates: no array has more elements, unless an extent of 0 makes it empty.
 fn product(dims: &[usize]) -> usize {
     dims.iter().fold(1_usize, |product, &dim| product.saturating_mul(dim))
 }
 
-/// The size of the filter: first that there is one, then its dimensions, then their sizes. `image` is that of N.
+/// Returns the size of the filter; checks that it has elements, then its dimensions, then their extents. `image` is the
+/// size of N.
 fn check_filter(name: &str, array: &Argument, image: [usize; 3]) -> Result<[usize; 3], Error> {
     if array.is_empty() {
         return Err(filter_error(name, array, FilterError::Empty));
@@ -440,7 +437,7 @@ fn filter_error(name: &str, array: &Argument, error: FilterError) -> Error {
     Error::new("filterSize", format!("{name} is {array}: {error}; expected 1 to {MAX_ENTRIES} entries.{advice}"))
 }
 
-/// Whether a filter is larger than an image in every dimension that one of the two has.
+/// Returns true if a filter is larger than an image in every dimension that one of the two has.
 fn is_larger(filter: [usize; 3], image: [usize; 3]) -> bool {
     let rank = if filter[2] > 1 || image[2] > 1 { 3 } else { 2 };
     filter.iter().zip(image).take(rank).all(|(&filter, image)| image > 0 && filter > image)

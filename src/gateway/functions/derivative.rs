@@ -4,13 +4,12 @@ use super::distributed::{self, Distribution, Joint};
 use super::sweeps::{self, Sweeps};
 use super::windows;
 use crate::gateway::arrays::{self, Number};
-use crate::gateway::check_outputs;
 use crate::gateway::engine::fastest::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Input, Part};
 use crate::gateway::options::backend::Selection;
 use crate::gateway::options::{self, Names};
 use crate::gateway::store::Numbers;
-use crate::gateway::too_few_inputs;
+use crate::gateway::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
 use crate::ranks::{self, Along, Whole};
 use crate::stencil::{
@@ -25,7 +24,7 @@ const OPTIONS: Names = Names(&[&["Backend", "Device", "Coefficients", "Boundary"
 const SOURCES: [(&str, CoefficientSource); 2] =
     [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
 
-/// Checks in the order of the stencil's; `spacing` stands where the kernel's checks stand there.
+/// Makes the checks in the stencil's order; those of `spacing` take the place of the kernel's checks there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     distributed::joined(FUNCTION.name, call, (&OPTIONS, 1), by_parts)
 }
@@ -37,7 +36,7 @@ fn by_parts<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Erro
     }
 }
 
-/// The reply for a part of f.
+/// Returns the reply for a part of f.
 fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Reply<'a>, Error> {
     let [samples, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(call, "f, then h, then pairs of an option's name and its value"));
@@ -115,7 +114,7 @@ where
     })
 }
 
-/// The derivative of an array of which each rank passes a part.
+/// Replies for an array of which each rank passes a part.
 fn of_all_ranks<'a, T: Real + Numeric>(
     joint: &Joint,
     values: Input<'a, T>,
@@ -148,8 +147,10 @@ where
     })
 }
 
+/// Checks that the coefficients, of about 1 / `spacing`, are within the range of the class.
+///
 /// # Errors
-/// `spacing` where a coefficient, of about 1 / `spacing`, is beyond the range of the class. No line need be known.
+/// `spacing`.
 fn check_coefficients<T: Real + Numeric>(spacing: f64) -> Result<(), Error> {
     let what = Derivative::<T>::new(Lines::along(&[], 0), spacing, CoefficientSource::Constant);
     if what.coefficients().iter().all(|coefficient| coefficient.to_f64().is_finite()) {
@@ -159,7 +160,7 @@ fn check_coefficients<T: Real + Numeric>(spacing: f64) -> Result<(), Error> {
     Err(Error::new("spacing", text))
 }
 
-/// The spacing: one number, more than zero and less than infinity.
+/// Reads the spacing: one positive finite number.
 fn positive(array: &Argument) -> Result<f64, Error> {
     if !array.is_real_number() {
         return Err(inputs::wrong_type("h", array, "a real positive scalar", "double"));

@@ -10,19 +10,19 @@ use crate::workers::Workers;
 
 pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryDevice_CUDA", call };
 
-/// The fields do not depend on the machine: without a device, numbers are NaN and texts are empty.
+/// Returns the same fields on every machine: without a device, numbers are NaN and texts are empty.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     if !call.arguments.is_empty() {
         let text = format!("Number of Inputs are Wrong: got {}, expected none.", call.arguments.len());
         return Err(Error::new("numberOfInputs", text));
     }
     check_outputs(call)?;
-    // Under a launcher this process is one of its ranks: that decides which device it takes.
+    // Under a launcher this process is a rank, and its rank decides on its device.
     let world = if World::is_launched() { Some(World::get()?) } else { World::there() };
     let outlook = Outlook::new()?;
     let driver = Driver::get().ok();
     let ordinal = outlook.cuda.map(|cuda| cuda.ordinal());
-    // A device that cannot be used is shown all the same: its owner wants to know which one it is.
+    // A device that cannot be used is shown, too: its owner wants to know which one it is.
     let device = driver.and_then(|driver| driver.devices[ordinal.unwrap_or(0)].as_ref().ok());
     let number = |value: Option<f64>| Value::Double(value.unwrap_or(f64::NAN));
     let text = |value: Option<String>| Value::Text(value.unwrap_or_default());
@@ -59,8 +59,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     Ok(Reply { warnings: Vec::new(), note: None, output: Output::Value(Value::Struct(fields)) })
 }
 
-/// The version of the kernel's part of the driver, such as 580.159.04, which is the number that people know a driver
-/// by.
+/// Returns the version of the driver's kernel module, such as 580.159.04, by which people know a driver.
 fn kernel_driver() -> Option<String> {
     Some(std::fs::read_to_string("/sys/module/nvidia/version").ok()?.trim().to_owned())
 }

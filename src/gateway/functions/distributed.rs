@@ -1,8 +1,8 @@
-//! The option `Distributed`: the arrays of all ranks that MPI started, one behind the other, are one array.
+//! The option `Distributed`: the arrays of all ranks that MPI started form one array.
 //!
-//! A call with it is made by all ranks together, and ends in a result on all of them or in an error on all. So what goes
-//! wrong here, from the first check on, is told to the others; and what a rank has to wait for is done on the thread of
-//! a long run, which a user can end.
+//! All ranks make such a call together, and it ends in a result on all of them or in an error on all. So every error,
+//! from the first check on, is sent to the others; and a rank waits on the thread of a long run, which the user can
+//! end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,16 +17,16 @@ use crate::watch::Watch;
 /// The option's name.
 const NAME: &str = "Distributed";
 
-/// As much as makes every run a long one, wherever its arrays lie.
+/// Forces the interruptible path, wherever the arrays lie.
 const INTERRUPTIBLE: u64 = u64::MAX;
 
-/// What the option says, as far as a call has it.
+/// The option of a call.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Distribution(Option<Along>);
 
 impl Distribution {
-    /// Takes the option, if it is this one; false for any other name. Its number is bounded, since all ranks list that
-    /// many dimensions.
+    /// Reads the option if it is this one; returns false for any other name. Its number is limited, since all ranks
+    /// list all dimensions up to it.
     ///
     /// # Errors
     /// `option`.
@@ -55,11 +55,10 @@ pub(super) struct Joint {
     function: &'static str,
 }
 
-/// Does `work`, which is a call; as one that all ranks make together, where one of its arguments from `first` on is the
-/// name of the option.
+/// Does the work of a call; together with all ranks if an argument from `first` on is the option's name.
 ///
 /// # Errors
-/// Those of `work`, which the other ranks hear of; `rank` where there are no ranks.
+/// Those of `work`, which are sent to the other ranks; `rank` if there are no ranks.
 pub(super) fn joined<'a>(
     function: &'static str,
     call: &'a Call,
@@ -73,8 +72,8 @@ pub(super) fn joined<'a>(
     work(call, Some(&joint)).inspect_err(|error| joint.fail(error))
 }
 
-/// Whether one of these arguments is the option's name, and the value behind the last that is does not say no. Arguments
-/// that are wrong otherwise do not matter: the others wait for this rank, whatever is wrong with it.
+/// Returns true if one of these arguments is the option's name, and the last value of the option is not false. Other
+/// arguments may be wrong: the other ranks wait for this one in any case.
 fn is_asked_for(arguments: &[Argument], names: &Names) -> bool {
     let is_name = |text: &str| names.full_name(text).is_ok_and(|name| name == NAME);
     let says_no = |value: &Argument| value.class() == Class::Logical && value.scalar() == Some(0.0);
@@ -83,7 +82,7 @@ fn is_asked_for(arguments: &[Argument], names: &Names) -> bool {
 }
 
 impl Joint {
-    /// Tells the other ranks of an error, unless the call has ended.
+    /// Sends an error to the other ranks, unless the call has ended.
     fn fail(&self, error: &Error) {
         let call = self.call.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(call) = call {
@@ -92,10 +91,10 @@ impl Joint {
         }
     }
 
-    /// Does this rank's part of the call, and ends it: on all ranks, or with an error on all.
+    /// Does this rank's part of the call and ends it: on all ranks, or with an error on all.
     ///
     /// # Errors
-    /// Those of `work`; `rank` where another rank has raised an error or left.
+    /// Those of `work`; `rank` if another rank has raised an error or left.
     pub(super) fn run(
         &self,
         watch: &Watch,
@@ -112,7 +111,8 @@ impl Joint {
         result
     }
 
-    /// Checks that nothing else is asked for that does not go with it, and says along which dimension the parts lie.
+    /// Checks that the call asks for nothing that does not go with the option, and returns the dimension that ranks
+    /// split.
     ///
     /// # Errors
     /// `option`.
@@ -139,10 +139,10 @@ impl Joint {
     }
 }
 
-/// What all ranks have to say alike, and how their parts make one array.
+/// Compares the arguments of all ranks, and plans how their parts form one array.
 ///
 /// # Errors
-/// [`stencil::Error::Rank`] where they do not.
+/// [`stencil::Error::Rank`] if they differ.
 pub(super) fn agree(
     call: &ranks::Call,
     (dims, along): (&[usize], Along),
@@ -153,7 +153,7 @@ pub(super) fn agree(
     Plan::agree(call, &Passed { dims, along, said, filter }, watch)
 }
 
-/// What a run with other ranks takes: it is watched, however little it computes, since it waits for them.
+/// Returns the effort of a run with other ranks: it is watched even if it computes little, since it waits for them.
 pub(super) fn effort(effort: Effort) -> Effort {
     Effort { long: true, calls: INTERRUPTIBLE, ..effort }
 }

@@ -1,5 +1,5 @@
-//! Filters over an array, in the class that is computed in: how calls of the convolution are replied to, and those of the
-//! stencil with taps that engines have no way of their own for.
+//! Replies for filters over an array, in the class of the computation: for the convolution, and for stencils of taps
+//! without a dedicated kernel.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,38 +19,38 @@ use crate::scheme::Filter as Step;
 use crate::stencil::{self, Arithmetic, Array, Compute, Convolution, Engine, Shape, Sides, Source, Target, Window};
 use crate::watch::Watch;
 
-/// The size of an array of at most three dimensions.
+/// Returns the size of an array of at most three dimensions.
 pub(super) fn sized(dims: &[usize]) -> [usize; 3] {
     let mut size = [1; 3];
     size.iter_mut().zip(dims).for_each(|(size, &dim)| *size = dim);
     size
 }
 
-/// A warning: in a process it is given the first time only, of which `warned` tells.
+/// Returns a warning the first time in a process; `warned` remembers it.
 pub(super) fn once(warned: &AtomicBool, identifier: &'static str, text: String) -> Option<Error> {
     (!warned.swap(true, Ordering::Relaxed)).then(|| Error::new(identifier, text + " This is said once in a session."))
 }
 
-/// A call that was read: what is asked for, of which array.
+/// A call that was read: its options and its array.
 pub(super) struct Job<'a> {
-    /// What errors call the array.
+    /// Name of the array in errors.
     pub(super) name: &'static str,
     pub(super) request: Request<'a>,
-    /// The array's dimensions.
+    /// Dimensions of the array.
     pub(super) dims: Cow<'a, [usize]>,
-    /// The result's dimensions.
+    /// Dimensions of the result.
     pub(super) output: Vec<usize>,
     /// The outputs over a volume of the array.
     pub(super) window: Window,
-    /// The volumes that lie behind each other: each is filtered by itself.
+    /// Number of volumes behind each other; each is filtered alone.
     pub(super) volumes: usize,
-    /// How many results are asked for.
+    /// Number of results that the host asks for.
     pub(super) outputs: usize,
-    /// The numbers that a step computes among the ghost values of each filter; nothing where there are none.
+    /// Ghost values that a step computes, for each filter; empty if there are none.
     pub(super) recorded: Vec<RecordedGhosts>,
 }
 
-/// Sweeps over a volume with ghost values of which a step computes some: each over an array that has them around it.
+/// Sweeps over a volume whose ghost values a step computes: each sweep first makes an array that includes them.
 fn sweeps_with<T: Computed>(
     engine: &DynEngine,
     (what, window): (&Convolution<T>, &Window),
@@ -79,7 +79,7 @@ where
 }
 
 impl<'a> Job<'a> {
-    /// Sweeps of these filters, each over the results of the one before.
+    /// Replies for sweeps of these filters, each over the results of the one before.
     pub(super) fn reply<T: Computed>(
         &self,
         samples: AnyInput<'a>,
@@ -113,8 +113,8 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Sweeps over an array of which each rank passes a part: `whole` is what is computed of the part that a plan says. What
-    /// is `said` of the call is the same on all ranks.
+    /// Replies for sweeps over an array of which each rank passes a part. `whole` returns the convolution of the part
+    /// in a plan; all ranks must agree on `said`.
     pub(super) fn reply_of_all_ranks<T: Computed>(
         &self,
         samples: AnyInput<'a>,
@@ -154,7 +154,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Sweeps of several filters, or with more levels than one.
+    /// Replies for sweeps of several filters, or with more than one time level.
     fn several<T: Computed>(&self, samples: AnyInput<'a>, steps: Vec<Convolution<T>>) -> Result<Reply<'a>, Error>
     where
         Numbers: From<Array<T>>,

@@ -1,4 +1,4 @@
-//! Images of truth values and of integers that are held: filtered where they lie, with the results of images of the host's.
+//! Stored images of logical values and of integers: filtered where they lie, with the results of the host's images.
 
 use std::sync::Arc;
 
@@ -14,16 +14,17 @@ use crate::watch::Watch;
 /// A filter, and the outputs that it has.
 pub(super) type Step = (Window, Filter<f64>);
 
-/// What a call asks for of such an image.
+/// The sweeps of a call on such an image.
 pub(super) struct Sweeps {
     pub(super) steps: Vec<Step>,
     pub(super) sides: Sides<f64>,
     pub(super) iterations: usize,
-    /// The volumes that lie behind each other.
+    /// Number of volumes behind each other.
     pub(super) volumes: usize,
 }
 
-/// Sweeps over an image that is held: the filters in turn, in double, and what the last one gives rounded to the class.
+/// Replies for sweeps over a stored image: the filters in turn, in double, and the results of the last rounded to the
+/// class.
 pub(super) fn reply<'a>(
     job: &Job<'a>,
     held: StoredArray,
@@ -44,7 +45,7 @@ pub(super) fn reply<'a>(
     }))
 }
 
-/// One sweep.
+/// Sweeps once.
 fn sweep(
     engine: &DynEngine,
     what: &Sweeps,

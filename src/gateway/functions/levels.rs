@@ -1,18 +1,17 @@
-//! The options that make more of a sweep than one filter: a second time level, a source, states on the way.
+//! The options that add to a sweep of filters: a second time level, a source, intermediate states.
 
 use super::sweeps::{self, Scalar, Sweeps};
 use crate::gateway::arrays::{self, Number};
-use crate::gateway::dims;
 use crate::gateway::engine::fastest::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Input, RunOn};
-use crate::gateway::options;
 use crate::gateway::options::backend::Selection;
 use crate::gateway::store::{Home, Numbers, StoredArray, describe};
+use crate::gateway::{dims, options};
 use crate::mex::{Argument, Error, Reply};
 use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Real, Source};
 
-/// `Previous`, `Weight`, `Source` and `Every`, as far as a call has them.
+/// `Previous`, `Weight`, `Source` and `Every` of a call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Levels<'a> {
     previous: Option<&'a Argument>,
@@ -21,9 +20,9 @@ pub(super) struct Levels<'a> {
     every: Option<usize>,
 }
 
-/// A class that is computed in.
+/// A class that engines compute in.
 pub(super) trait Computed: Number {
-    /// An input in this class: rounded once, where it is of the larger one. `what` is what an error calls it.
+    /// Converts an input to this class; a double is rounded once. `what` names the input in errors.
     fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, Self>, Error>;
 }
 
@@ -42,20 +41,20 @@ impl Computed for f32 {
     }
 }
 
-/// The data that they name, beside the samples.
+/// The arrays that the options name.
 pub(super) struct Given<'a> {
     previous: Option<AnyInput<'a>>,
     source: Option<SourceArgument<'a>>,
 }
 
-/// What is added in every sweep.
+/// Added in every sweep.
 enum SourceArgument<'a> {
     Scalar(Scalar),
     Elements(AnyInput<'a>),
 }
 
 impl<'a> Levels<'a> {
-    /// Takes the option, if it is one of these; false for any other name.
+    /// Reads the option if it is one of these; returns false for any other name.
     pub(super) fn take(&mut self, name: &str, value: &'a Argument) -> Result<bool, Error> {
         match name {
             "Previous" => self.previous = Some(value),
@@ -71,12 +70,12 @@ impl<'a> Levels<'a> {
         Ok(true)
     }
 
-    /// Whether a sweep is as it is without them.
+    /// Returns true if none of the options is given.
     pub(super) fn are_none(&self) -> bool {
         self.previous.is_none() && self.weight.is_none() && self.source.is_none() && self.every.is_none()
     }
 
-    /// The step that one of them belongs to, which is being recorded.
+    /// Returns the step under recording that one of the values belongs to.
     ///
     /// # Errors
     /// `deleted`.
@@ -92,7 +91,7 @@ impl<'a> Levels<'a> {
         Ok(None)
     }
 
-    /// Checks that no array beside the one that is swept is named where that is complex.
+    /// Checks that a call on a complex array names no other array.
     ///
     /// # Errors
     /// `option`.
@@ -105,7 +104,8 @@ impl<'a> Levels<'a> {
         Ok(())
     }
 
-    /// Checks them against each other and against the array that is swept, which has this name and these dimensions.
+    /// Checks the options against each other and against the array of the sweeps, which has this name and these
+    /// dimensions.
     ///
     /// # Errors
     /// `option`.
@@ -131,7 +131,8 @@ impl<'a> Levels<'a> {
             };
             let of_type = |error: Error| if error.kind == "dataType" { wrong() } else { error };
             let (mut input, other) = inputs::input_or_gpu(option, value).map_err(of_type)?;
-            // An array of the host's goes where the samples are held, and one from outside into a step that is recorded.
+            // The host's array goes where the samples are stored, and an array from outside into the step under
+            // recording.
             if let Some(home) = samples.home().filter(|_| !input.is_on_gpu() && !input.is_like(samples)) {
                 input = AnyInput::held(home, arrays::brought(value, home).map_err(of_type)?);
             }
@@ -156,7 +157,7 @@ impl<'a> Levels<'a> {
         Ok(Given { previous, source })
     }
 
-    /// The reply of a call that sweeps so.
+    /// Returns the reply of a call with these options.
     pub(super) fn reply<T: Computed>(
         &self,
         samples: Input<'a, T>,
@@ -187,7 +188,7 @@ impl<'a> Levels<'a> {
         let older = usize::from(self.weight.is_some());
         let passes = usize::from(older > 0 || source.is_some());
         let steps = filters.len() + passes;
-        // A sweep is counted as a whole, but for filters alone.
+        // A sweep counts once; without other passes, each of its filters counts.
         let counted = if passes > 0 { 1 } else { steps };
         // An engine may do many sweeps of two levels at once.
         let is_joint = joint.is_some() && weight.is_some() && source.is_none();
@@ -197,7 +198,7 @@ impl<'a> Levels<'a> {
         let effort = sweeps.effort_of_steps(samples.len(), entries, counted, calls);
         let scheme = Scheme { filters, joint, weight, states, every };
         let of_states = if self.every.is_some() { dims::stacked(dims, states)? } else { dims.to_vec() };
-        // A second output is the older level, which there is where somebody may ask for it.
+        // The older level is an output only on request.
         let all = [&of_states[..], dims];
         let wanted = &all[..if outputs > 1 { 2 } else { 1 }];
         let run: RunOn<T> = Box::new(move |engine, from, to, watch| {
@@ -224,7 +225,7 @@ impl<'a> Levels<'a> {
 /// The filters of a sweep.
 pub(super) struct Filters<'a, T> {
     pub(super) filters: Vec<Filter<'a, T>>,
-    /// The only one, where an engine may do many sweeps of it at once with the older level.
+    /// The only filter, if an engine may do many sweeps of it and the older level at once.
     pub(super) joint: Option<Box<dyn TwoLevels<T> + 'a>>,
     /// Multiply-adds for an output of a sweep.
     pub(super) entries: usize,
@@ -232,10 +233,10 @@ pub(super) struct Filters<'a, T> {
     pub(super) first: Work,
 }
 
-/// What is added, in the class that is computed in.
+/// The source in the class of the computation.
 enum Added<'a, T: Real> {
     Scalar(T),
-    /// One that a step computes.
+    /// A number that a step computes.
     Recorded(Numbers),
     Elements(Input<'a, T>),
 }

@@ -18,7 +18,7 @@ mod windows;
 use crate::gateway::arrays;
 use crate::mex::Function;
 
-/// Every function, by the name under which a host calls it.
+/// All functions, by the names under which hosts call them.
 pub const FUNCTIONS: &[Function] = &[
     stencil::FUNCTION,
     derivative::FUNCTION,

@@ -1,5 +1,5 @@
-//! What a call of the stencil or of the convolution asks for behind its two inputs: first words that stand alone, as
-//! imfilter has them, then options.
+//! The request of a call of the stencil or of the convolution, behind its two inputs: first words without an option's
+//! name, as in imfilter, then options.
 
 use super::distributed::Distribution;
 use super::levels::Levels;
@@ -10,23 +10,23 @@ use crate::gateway::options::backend::Selection;
 use crate::gateway::options::{self, Names};
 use crate::mex::{Argument, Error};
 
-/// A word directly behind the filter, without the name of an option.
+/// A word directly behind the filter, without an option's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
     Boundary,
     Shape,
-    /// Whether the filter is turned round.
+    /// True if the filter is turned round.
     Flip(bool),
 }
 
-/// The words that lay the filter as it is, and turned round.
+/// Words for a filter as it is, and turned round.
 const FLIPS: [(&str, bool); 2] = [("corr", false), ("conv", true)];
 
-/// How many letters may be other ones, missing or too many in a word that was meant.
+/// Number of wrong, missing or additional letters in a word that is still recognised for advice.
 const MAX_TYPOS: usize = 2;
 
 impl Word {
-    /// What a text says there; `None` for anything else.
+    /// Reads a text; `None` for other texts.
     fn of_text(text: &str) -> Option<Word> {
         let flip = FLIPS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
         match flip {
@@ -37,7 +37,7 @@ impl Word {
         }
     }
 
-    /// What a word or a number says there.
+    /// Reads a word or a number.
     fn of(argument: &Argument) -> Option<Word> {
         match argument.text() {
             Some(text) => Word::of_text(text),
@@ -45,7 +45,7 @@ impl Word {
         }
     }
 
-    /// The option that says the same, or what the words are.
+    /// Returns the option of the same meaning, or the words themselves.
     fn name(self) -> &'static str {
         match self {
             Word::Boundary => "Boundary",
@@ -55,19 +55,18 @@ impl Word {
     }
 }
 
-/// Splits `rest`, the first of which is the input `position`, into the words that stand alone and pairs of an option's name
-/// and its value. Where `with_number`, one number among the words is a boundary. It is the first of the checks: no input is
-/// looked at before.
+/// Splits `rest`, which begins at input `position`, into words and pairs of an option's name and its value. With
+/// `with_number`, one number among the words is a boundary. This is the first check, ahead of those of any input.
 ///
 /// # Errors
-/// `option` for a text that stands alone and is no word; `numberOfInputs` for anything else that is no pair.
+/// `option` for a single text that is no word; `numberOfInputs` for any other value that is not in a pair.
 pub(super) fn split<'a>(
     rest: &'a [Argument],
     position: usize,
     names: &Names,
     with_number: bool,
 ) -> Result<(&'a [Argument], &'a [Argument]), Error> {
-    // A number behind another boundary is none.
+    // A second boundary may not be a number.
     let mut may_be_number = with_number;
     let is_word = |argument: &&Argument| match Word::of(argument) {
         Some(Word::Boundary) => std::mem::replace(&mut may_be_number, false) || argument.text().is_some(),
@@ -93,7 +92,7 @@ pub(super) fn split<'a>(
     Ok((words, pairs))
 }
 
-/// That a text which stands alone is no word, or stands behind an option.
+/// Returns the error of a text that is no word, or that follows an option.
 fn no_word(text: &str) -> Error {
     if Word::of_text(text).is_some() {
         return options::bad(format!("'{text}' stands behind an option; expected it directly behind the filter."));
@@ -110,22 +109,22 @@ fn no_word(text: &str) -> Error {
     options::bad(format!("Unknown word '{text}'; the words are {quoted}.{}", advice.unwrap_or_default()))
 }
 
-/// What a call asks for.
+/// The options of a call.
 #[derive(Default)]
 pub(super) struct Request<'a> {
     pub(super) selection: Selection,
     pub(super) sweeps: Sweeps,
     pub(super) levels: Levels<'a>,
     pub(super) distribution: Distribution,
-    /// Whether the filter is turned round.
+    /// True if the filter is turned round.
     pub(super) flip: bool,
 }
 
 impl<'a> Request<'a> {
-    /// By words, then by options, as [`split`] gives them.
+    /// Reads words, then options, as [`split`] returns them.
     ///
     /// # Errors
-    /// `option`, also where a word says once more what another word or an option says.
+    /// `option`, also for an option that is given by a word and once more.
     pub(super) fn new(words: &[Argument], pairs: &'a [Argument], names: &Names) -> Result<Request<'a>, Error> {
         let mut request = Request::default();
         let mut said = Vec::new();
@@ -154,10 +153,10 @@ impl<'a> Request<'a> {
         Ok(request)
     }
 
-    /// The samples of an array, beside what a step computes that is being recorded: where it does, they come into the step.
+    /// Moves the samples into the step under recording that computes one of the options' values, if there is one.
     ///
     /// # Errors
-    /// `option`, where such values do not go with the array.
+    /// `option` if such values do not go with the array.
     pub(super) fn in_step(
         &self,
         (name, array): (&str, &'a Argument),
@@ -175,7 +174,7 @@ impl<'a> Request<'a> {
         Ok(AnyInput::held(home, numbers))
     }
 
-    /// What a call asks for of a part of a complex array.
+    /// Returns the request for a part of a complex array.
     pub(super) fn of_part(self, part: Part) -> Request<'a> {
         Request { sweeps: self.sweeps.of_part(part), ..self }
     }
@@ -186,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_word_is_named_and_a_stranger_is_not() {
+    fn the_nearest_word_is_named_unless_it_is_far() {
         let advice = |text: &str| no_word(text).text.split_once("Is ").map(|(_, rest)| rest.to_owned());
         for (text, word) in [
             ("symetric", "symmetric"),

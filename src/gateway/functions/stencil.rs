@@ -1,7 +1,7 @@
 //! `outputArray = StencilConstantMemory_CUDA (inputArray, kernelArray, Name, Value, ...)`
 //!
-//! Engines have a way of their own for doubles under an odd number of doubles, [`MAX_TAPS`](crate::stencil::MAX_TAPS) at
-//! the most. Any other filter is a convolution along one dimension.
+//! Engines have a dedicated kernel for doubles under an odd number of doubles, up to
+//! [`MAX_TAPS`](crate::stencil::MAX_TAPS). Any other filter is a convolution along one dimension.
 
 use std::borrow::Cow;
 use std::sync::atomic::AtomicBool;
@@ -12,15 +12,12 @@ use super::levels::{Computed, Filters, Levels};
 use super::request::{self, Request};
 use super::sweeps::{self, Sweeps};
 use super::windows;
-use crate::gateway::check_outputs_up_to;
-use crate::gateway::dims;
 use crate::gateway::engine::fastest::Work;
-use crate::gateway::engine::inputs;
-use crate::gateway::engine::inputs::{AnyInput, Input, Part};
+use crate::gateway::engine::inputs::{self, AnyInput, Input, Part};
 use crate::gateway::options::backend::Selection;
 use crate::gateway::options::{self, MAX_DIMS, Names};
 use crate::gateway::store::{Numbers, describe};
-use crate::gateway::too_few_inputs;
+use crate::gateway::{check_outputs_up_to, dims, too_few_inputs};
 use crate::memory::OutOfMemory;
 use crate::mex::{Argument, Call, Error, Function, Reply};
 use crate::ranks::{self, Along, Whole};
@@ -39,7 +36,7 @@ const OPTIONS: Names = Names(&[
     &["Distributed"],
 ]);
 
-/// Checks in the order of the contract; the first that fails is the one that is told.
+/// Makes the checks in the order of the contract; the first that fails raises its error.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), by_parts)
 }
@@ -51,7 +48,7 @@ fn by_parts<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Erro
     }
 }
 
-/// The reply for a part of inputArray.
+/// Returns the reply for a part of inputArray.
 fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Reply<'a>, Error> {
     let [input, kernel, rest @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(
@@ -63,7 +60,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     check_outputs_up_to(call, if options::gives(pairs, &OPTIONS, "Previous") { 2 } else { 1 })?;
     let (samples, dims) = inputs::part_or_gpu("inputArray", input, part)?;
     let list = inputs::listed("kernelArray", kernel)?;
-    // The class of each before the shape of any.
+    // The classes of all filters are checked before the shape of any.
     let filters = list.iter().map(|(name, array)| inputs::reals(name, array)).collect::<Result<Vec<_>, _>>()?;
     list.iter().try_for_each(|(name, array)| check_filter(name, array, &dims))?;
     let request = Request::new(words, pairs, &OPTIONS)?.of_part(part);
@@ -78,7 +75,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
         }
     };
     let job = StencilCall { request, dims, outputs: call.outputs, joint: along };
-    // A single sample is no filter that anybody means.
+    // A single sample is not meant as a filter.
     let longer = list.len() == 1 && is_filter(&job.dims) && (2..kernel.len()).contains(&job.dims.iter().product());
     let doubles: Option<Vec<_>> = filters.iter().map(|filter| filter.as_doubles()).collect();
     let reply = match (samples, doubles) {
@@ -86,7 +83,7 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
             Some(taps) => job.reply_by_taps(samples, taps),
             None => job.reply::<f64>(AnyInput::Double(samples), filters.into_iter().map(Cow::from).collect()),
         },
-        // Of two classes the result has the smaller, as conv has it.
+        // The result has the smaller of two classes, as in conv.
         (samples, _) => {
             let filters = filters.into_iter().map(|filter| filter.to_singles("kernelArray in single"));
             job.reply::<f32>(samples, filters.collect::<Result<Vec<_>, OutOfMemory>>()?)
@@ -106,26 +103,26 @@ fn of_part<'a>(call: &'a Call, joint: Option<&Joint>, part: Part) -> Result<Repl
     })
 }
 
-/// A call that was read.
+/// The arguments of a call.
 struct StencilCall<'a, 'j> {
     request: Request<'a>,
-    /// The array's dimensions.
+    /// Dimensions of the array.
     dims: Cow<'a, [usize]>,
-    /// How many results are asked for.
+    /// Number of results that the host asks for.
     outputs: usize,
-    /// Where the array is a part of one that lies with several ranks: along which dimension.
+    /// The dimension along which the ranks split the array, if they do.
     joint: Option<(&'j Joint, Along)>,
 }
 
 impl<'a> StencilCall<'a, '_> {
-    /// The taps, turned round where that was asked for; `None` where engines have no way of their own for them.
+    /// Returns the taps, turned round on request; `None` for taps without a dedicated kernel.
     fn taps(&self, filter: &[f64]) -> Option<Taps> {
-        // Nor have they for ghost values that a step computes.
+        // The dedicated kernels do not take ghost values that a step computes.
         let taps = Taps::new(filter).filter(|_| self.request.sweeps.step().is_none())?;
         Some(if self.request.flip { taps.reversed() } else { taps })
     }
 
-    /// Sweeps by taps that engines have a way of their own for.
+    /// Replies for taps with a dedicated kernel.
     fn reply_by_taps(self, samples: Input<'a, f64>, filters: Vec<Taps>) -> Result<Reply<'a>, Error> {
         let StencilCall { request: Request { selection, sweeps, levels, .. }, dims, outputs, joint } = self;
         if let Some((joint, along)) = joint {
@@ -147,7 +144,7 @@ impl<'a> StencilCall<'a, '_> {
             });
         }
         let Windowed { window, axis, output } = Windowed::new(shape, &dims, sweeps.dim(&dims)?, taps.count())?;
-        // An engine gets the samples under the outputs in pieces; as much work as over the whole input.
+        // An engine gets the samples of the outputs in pieces; that is as much work as the whole input.
         let work = Work::from(&stencil);
         let effort = sweeps.effort(output.iter().product(), taps.count());
         let sides = sides_along(axis, ends);
@@ -160,7 +157,7 @@ impl<'a> StencilCall<'a, '_> {
         })
     }
 
-    /// Sweeps by any other filters: each is a convolution along its dimension.
+    /// Replies for any other filters: each is a convolution along its dimension.
     fn reply<T: Computed>(self, samples: AnyInput<'a>, filters: Vec<Cow<[T]>>) -> Result<Reply<'a>, Error>
     where
         Numbers: From<Array<T>>,
@@ -231,7 +228,7 @@ impl<'a> StencilCall<'a, '_> {
     }
 }
 
-/// Ends along one dimension, with zeros around the others, where nothing of them is multiplied.
+/// Returns the sides with these ends along one dimension, and zeros along the others, where the filter has one entry.
 fn sides_along<T: Computed>(axis: usize, ends: Ends<T>) -> Sides<T> {
     [0, 1, 2].map(|d| if d == axis { ends } else { Ends::default() }).into()
 }
@@ -239,15 +236,15 @@ fn sides_along<T: Computed>(axis: usize, ends: Ends<T>) -> Sides<T> {
 /// Outputs of another size than their input.
 struct Windowed {
     window: Window,
-    /// Along which of its dimensions the filter lies.
+    /// Dimension of the window that the filter lies along.
     axis: usize,
-    /// The dimensions of the result.
+    /// Dimensions of the result.
     output: Vec<usize>,
 }
 
 impl Windowed {
-    /// The outputs along dimension `dim` of an array of these dimensions, as those of a box. Where neighbouring elements are
-    /// of one line, the filter lies along the first of its dimensions: so the box has few columns.
+    /// Describes the outputs along dimension `dim` of an array as those of a box. If neighbouring elements belong to
+    /// one line, the filter lies along the box's first dimension, so that the box has few columns.
     ///
     /// # Errors
     /// `option`, `outOfMemory`.
@@ -266,7 +263,7 @@ impl Windowed {
     }
 }
 
-/// Sweeps over an array of which each rank passes a part.
+/// Replies for an array of which each rank passes a part.
 fn of_all_ranks<'a>(
     joint: &Joint,
     samples: Input<'a, f64>,
@@ -274,7 +271,7 @@ fn of_all_ranks<'a>(
     taps: Taps,
     (selection, sweeps): (&Selection, &Sweeps),
 ) -> Result<Reply<'a>, Error> {
-    // Along which dimension the whole has its lines, its parts do not tell.
+    // A rank's part does not tell along which dimension the whole array has its lines.
     let (named, ends) = (sweeps.named_dim()?, sweeps.ends()?);
     let iterations = sweeps.iterations();
     let of_part = Stencil::new(sweeps.lines(&dims)?, taps).with_boundary(ends).with_sweeps(iterations);
@@ -298,7 +295,7 @@ fn of_all_ranks<'a>(
     })
 }
 
-/// Sweeps of several filters, or with more levels than one.
+/// Replies for sweeps of several filters, or with more than one time level.
 fn several<'a>(
     samples: AnyInput<'a>,
     dims: &[usize],
@@ -324,9 +321,9 @@ fn several<'a>(
     levels.reply(samples, given, dims, Filters { filters, joint, entries, first }, (sweeps, selection, outputs))
 }
 
-/// The outputs that [`Windowed`] has, and along which of the box's dimensions the filter lies.
+/// Returns the window of [`Windowed`], and the dimension of the box that the filter lies along.
 fn window(shape: Shape, dims: &[usize], dim: usize, count: usize) -> (Window, usize) {
-    // Beyond counting there is no array, unless a dimension of no elements makes it empty.
+    // It saturates: no array has more elements, unless an extent of 0 makes it empty.
     let product = |dims: &[usize]| dims.iter().fold(1_usize, |product, &dim| product.saturating_mul(dim));
     let at = dim.min(dims.len());
     let (inner, length, outer) =
@@ -338,7 +335,7 @@ fn window(shape: Shape, dims: &[usize], dim: usize, count: usize) -> (Window, us
     }
 }
 
-/// Checks a filter: first that there is one, then that it is a vector, then its length. `dims` are those of the input.
+/// Checks that a filter has elements, then that it is a vector, then its length. `dims` are those of the input.
 fn check_filter(name: &str, array: &Argument, dims: &[usize]) -> Result<(), Error> {
     let expected = format!("expected a vector of 1 to {MAX_ENTRIES} taps");
     let wrong_length = |what: &str, advice: &str| {
@@ -363,7 +360,7 @@ fn check_filter(name: &str, array: &Argument, dims: &[usize]) -> Result<(), Erro
     }
 }
 
-/// Whether an array of these dimensions could be a filter.
+/// Returns true if an array of these dimensions could be a filter.
 fn is_filter(dims: &[usize]) -> bool {
     let count = dims.iter().product();
     dims.len() == 2 && dims.contains(&1) && (1..=MAX_ENTRIES).contains(&count)

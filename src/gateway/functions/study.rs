@@ -4,25 +4,24 @@ use crate::cuda::Cuda;
 use crate::cuda::study::{
     Access, Angles, BLOCK_SIZES, Convolution, ELEMENTS, Measurement, Pattern, RADII, ReadOnly, Study, WARP,
 };
-use crate::gateway::check_outputs;
 use crate::gateway::engine::calls;
 use crate::gateway::options::{self, Names};
-use crate::gateway::too_few_inputs;
+use crate::gateway::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Fields, Function, Output, Reply, Value};
 
 pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryStudy_CUDA", call };
 
-/// Reads a study's options: what is to be measured, and the ordinal of the device that is asked for.
+/// Reads a study's options: its parameters, and the ordinal of the device.
 type Read = fn(&[Argument]) -> Result<(Study, Option<usize>), Error>;
 
-/// Every study, by the name that a call gives.
+/// All studies, by the names in calls.
 const STUDIES: [(&str, Read); 4] =
     [("access", access), ("readonly", readonly), ("angles", angles), ("convolution", convolution)];
 
-/// The largest image has at most the elements of the other studies.
+/// Sides of an image, which has at most as many elements as the arrays of the other studies.
 const SIDES: std::ops::RangeInclusive<usize> = 1..=ELEMENTS.end().isqrt();
 
-/// Checks in the order of the stencil's; `study` stands where the kernel's checks stand there.
+/// Makes the checks in the stencil's order; those of `study` take the place of the kernel's checks there.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let [study, pairs @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(call, "the name of a study, then pairs of an option's name and its value"));
@@ -101,7 +100,7 @@ fn convolution(pairs: &[Argument]) -> Result<(Study, Option<usize>), Error> {
     Ok((Study::Convolution(convolution), device))
 }
 
-/// Hands every option to `take` but the device, which all studies have; its ordinal.
+/// Passes every option but the device to `take`. Returns the ordinal of the device.
 fn read(
     pairs: &[Argument],
     names: &Names,
@@ -121,7 +120,7 @@ fn block_size(name: &str, value: &Argument) -> Result<usize, Error> {
     options::multiple_in(name, value, BLOCK_SIZES, WARP)
 }
 
-/// A struct with one set of fields for every study, so that results of several can stand in one array.
+/// Returns the same fields for every study, so that results of several fit into one struct array.
 fn fields(measurement: &Measurement) -> Fields {
     let count = |count: usize| Value::Double(count as f64);
     let [lower, median, upper] = measurement.quartiles();
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_struct_tells_what_was_measured() {
+    fn a_struct_has_all_measurements() {
         let measurement = Measurement {
             study: "convolution",
             kernel: "tiled",

@@ -1,5 +1,4 @@
-//! The options that stencils share: the boundary, along which dimension, how often, which outputs, and whether to tell
-//! how far it is.
+//! The options that all stencils share: boundary, dimension, number of sweeps, shape of the output, progress.
 
 use std::sync::Arc;
 
@@ -13,41 +12,41 @@ use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
 use crate::stencil::{self, Array, Boundary, Ends, Lines, Real, Shape, Sides};
 use crate::watch::Watch;
 
-/// From this many multiply-adds on a run is watched: they take a core some tens of milliseconds, a thousand times what
-/// starting a thread costs.
+/// Runs of this many multiply-adds are watched: they take a core some tens of milliseconds, a thousand times the cost
+/// of a thread.
 const LONG: u128 = 1 << 25;
 
-/// The cost of a call of an engine that does little, in multiply-adds.
+/// Cost of a call of an engine that does little, in multiply-adds.
 const CALL: u128 = 1 << 13;
 
-/// `Boundary`, `Dim`, `Iterations`, `Shape` and `Progress`, as far as a call has them.
+/// `Boundary`, `Dim`, `Iterations`, `Shape` and `Progress` of a call.
 #[derive(Debug, Clone)]
 pub(super) struct Sweeps {
     boundary: BoundaryOption,
-    /// Of each filter, counted from 0.
+    /// For each filter, counted from 0.
     dims: Option<Vec<usize>>,
     iterations: usize,
     shape: Shape,
     progress: bool,
 }
 
-/// What `Boundary` says: one for all sides, or a cell of such, of which the function knows the meaning.
+/// The value of `Boundary`: one for all sides, or a cell of values, which each function interprets.
 #[derive(Debug, Clone)]
 enum BoundaryOption {
     One(Boundary<f64>),
-    /// A number that a step computes, which is being recorded.
+    /// A number that a step under recording computes.
     Recorded(Box<StoredArray>),
     Each(Vec<BoundaryOption>),
 }
 
-/// A number of an option's: the host's, or one that a step computes, which is being recorded.
+/// A number in an option: the host's, or one that a step under recording computes.
 #[derive(Debug, Clone)]
 pub(super) enum Scalar {
     Known(f64),
     Recorded(Box<StoredArray>),
 }
 
-/// The numbers that a step computes among the ghost values, at both ends of each dimension.
+/// Ghost values that a step computes, at both ends of each dimension.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecordedGhosts([[Option<Box<StoredArray>>; 2]; 3]);
 
@@ -64,7 +63,7 @@ impl Default for Sweeps {
 }
 
 impl Sweeps {
-    /// Takes the option, if it is one of these; false for any other name.
+    /// Reads the option if it is one of these; returns false for any other name.
     pub(super) fn take(&mut self, name: &str, value: &Argument) -> Result<bool, Error> {
         match name {
             "Boundary" => self.boundary = BoundaryOption::new(name, value)?,
@@ -77,22 +76,22 @@ impl Sweeps {
         Ok(true)
     }
 
-    /// The sweeps of a part of a complex array: a number as the boundary is a real one.
+    /// Returns the sweeps of a part of a complex array: a number as the boundary is real.
     pub(super) fn of_part(self, part: Part) -> Sweeps {
         let boundary = if part == Part::Imaginary { self.boundary.without_numbers() } else { self.boundary };
         Sweeps { boundary, ..self }
     }
 
-    /// The boundaries at the ends of a line, with constants rounded once to the class that is computed in.
+    /// Returns the boundaries at the ends of a line, with constants rounded once to the class of the computation.
     ///
     /// # Errors
-    /// `option`, for a cell that is no pair.
+    /// `option` for a cell that is no pair.
     pub(super) fn ends<T: Real>(&self) -> Result<Ends<T>, Error> {
         self.boundary.ends(OF_PAIR)
     }
 
-    /// The boundaries at the ends of a line for each of `filters` filters. Where each filter has its own dimension, a
-    /// cell may have an entry for each filter.
+    /// Returns the boundaries at the ends of a line for each filter. If each filter has its own dimension, a cell may
+    /// have an entry for each.
     ///
     /// # Errors
     /// `option`.
@@ -100,7 +99,7 @@ impl Sweeps {
         self.option(filters).into_iter().map(|(option, expected)| option.ends(expected)).collect()
     }
 
-    /// The boundaries of each filter, with the words for cells that errors expect there.
+    /// Returns the option of each filter, and the cells that errors expect there.
     fn option(&self, filters: usize) -> Vec<(&BoundaryOption, &'static str)> {
         match &self.boundary {
             BoundaryOption::Each(each) if self.dims.is_some() && filters > 1 && each.len() == filters => {
@@ -113,8 +112,7 @@ impl Sweeps {
         }
     }
 
-    /// The numbers that a step computes among the ghost values of each of `filters` filters, each along dimension `axis` of
-    /// its own; nothing where there are none.
+    /// Returns the ghost values of each filter that a step computes, along dimension `axis`; empty if there are none.
     ///
     /// # Errors
     /// `option`.
@@ -127,7 +125,8 @@ impl Sweeps {
         if self.step().is_none() { Ok(Vec::new()) } else { self.option(filters).into_iter().map(along).collect() }
     }
 
-    /// As [`recorded_of`](Self::recorded_of), of `filters` filters around an array: see [`sides`](Self::sides).
+    /// Does what [`recorded_of`](Self::recorded_of) does for filters with boundaries around an array; see
+    /// [`sides`](Self::sides).
     ///
     /// # Errors
     /// `option`.
@@ -148,16 +147,16 @@ impl Sweeps {
         Ok(vec![recorded; filters])
     }
 
-    /// A number that a step computes among the ghost values, if there is one.
+    /// Returns the first of the ghost values that a step computes.
     pub(super) fn step(&self) -> Option<&StoredArray> {
         self.boundary.first_recorded()
     }
 
-    /// The boundaries around an array, with constants rounded once; `dimensions` are how many the array and the
-    /// filter have. A cell has an entry for each of the one or of the other: beyond the filter's they have no say.
+    /// Returns the boundaries around an array, with constants rounded once. `dimensions` counts those of the array and
+    /// of the filter. A cell has an entry for each dimension of either; entries beyond the filter's have no effect.
     ///
     /// # Errors
-    /// `option`, for a cell with another number of entries.
+    /// `option` for a cell with another number of entries.
     pub(super) fn sides<T: Real>(&self, dimensions: [usize; 2]) -> Result<Sides<T>, Error> {
         let BoundaryOption::Each(each) = &self.boundary else {
             return Ok([self.boundary.ends(OF_PAIR)?; 3].into());
@@ -182,7 +181,7 @@ impl Sweeps {
         Ok(ends.into())
     }
 
-    /// The lines of an array of these dimensions, for one filter.
+    /// Returns the lines of an array of these dimensions, for one filter.
     ///
     /// # Errors
     /// `option`.
@@ -190,7 +189,7 @@ impl Sweeps {
         Ok(Lines::along(dims, self.dim(dims)?))
     }
 
-    /// Along which of these dimensions one filter runs, counted from 0; it may be beyond them.
+    /// Returns the dimension of one filter, counted from 0; it may be beyond those of the array.
     ///
     /// # Errors
     /// `option`.
@@ -198,7 +197,7 @@ impl Sweeps {
         Ok(self.dims_of(1, dims)?[0])
     }
 
-    /// The dimension, counted from 0, where a call names it.
+    /// Returns the dimension that a call names, counted from 0.
     ///
     /// # Errors
     /// `option`.
@@ -206,15 +205,15 @@ impl Sweeps {
         self.dims.as_ref().map(|_| self.dim(&[])).transpose()
     }
 
-    /// The boundary as an error tells it that two processes differ in.
+    /// Formats the boundary, for the error of ranks that disagree.
     pub(super) fn boundary_text(&self) -> String {
         self.boundary.to_string()
     }
 
-    /// The dimension of each of `filters` filters.
+    /// Returns the dimension of each filter.
     ///
     /// # Errors
-    /// `option`, unless one dimension is named, or one for each filter.
+    /// `option`, unless the call names none, or one for each filter.
     pub(super) fn dims_of(&self, filters: usize, dims: &[usize]) -> Result<Vec<usize>, Error> {
         match &self.dims {
             None => Ok(vec![default_dim(dims); filters]),
@@ -230,10 +229,10 @@ impl Sweeps {
         }
     }
 
-    /// Which outputs there are: no sweeps give the input, whatever was asked for.
+    /// Returns the shape of the output. No sweeps return the input, so they have its shape.
     ///
     /// # Errors
-    /// `option`, where every sweep would have another size.
+    /// `option` if every sweep would have another size.
     pub(super) fn shape(&self) -> Result<Shape, Error> {
         match (self.iterations, self.shape) {
             (_, Shape::Same) | (0, _) => Ok(Shape::Same),
@@ -248,7 +247,7 @@ impl Sweeps {
         }
     }
 
-    /// Checks that the output has the size of the input, for calls with more than one filter: `what` they are.
+    /// Checks that the output of a call with `what` has the size of its input.
     ///
     /// # Errors
     /// `option`.
@@ -261,18 +260,18 @@ impl Sweeps {
         }
     }
 
-    /// How many sweeps.
+    /// Number of sweeps.
     pub(super) fn iterations(&self) -> usize {
         self.iterations
     }
 
-    /// The effort of sweeps over `elements` elements with `taps` multiply-adds each.
+    /// Returns the effort of sweeps over `elements` elements with `taps` multiply-adds each.
     pub(super) fn effort(&self, elements: usize, taps: usize) -> Effort {
         self.effort_of_steps(elements, taps, 1, 1)
     }
 
-    /// The effort of sweeps of `steps` steps, with `taps` multiply-adds for an element in all, in `calls` calls of an
-    /// engine.
+    /// Returns the effort of sweeps of `steps` steps, with `taps` multiply-adds for an element in all, in `calls` calls
+    /// of an engine.
     pub(super) fn effort_of_steps(&self, elements: usize, taps: usize, steps: usize, calls: usize) -> Effort {
         let sweeps = elements as u128 * self.iterations as u128;
         let counted = |count: u128| count.min(u64::MAX.into()) as u64;
@@ -286,12 +285,12 @@ impl Sweeps {
     }
 }
 
-/// Along which dimension a stencil runs where none is named: the first that is not 1, counted from 0.
+/// Returns the dimension of a stencil that names none: the first that is not 1, counted from 0.
 pub(super) fn default_dim(dims: &[usize]) -> usize {
     dims.iter().position(|&dim| dim != 1).unwrap_or(0)
 }
 
-/// As a user would write it.
+/// Written as the user would write the option.
 impl std::fmt::Display for BoundaryOption {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -309,13 +308,13 @@ impl std::fmt::Display for BoundaryOption {
     }
 }
 
-/// What a cell of boundaries may be along a dimension.
+/// The cell that a dimension may have, for errors.
 const OF_PAIR: &str = "a cell of two of them, {low, high}";
 
-/// The most dimensions that are named at once: one for each filter of a list.
+/// Limit on the dimensions that a call names: one for each filter of a list.
 const MAX_LIST: usize = MAX_CELLS;
 
-/// Dimensions, counted from 0: of a scalar or a vector of whole numbers from 1 up.
+/// Reads dimensions, counted from 0, from a scalar or a vector of whole numbers from 1 up.
 fn dimensions(name: &str, value: &Argument) -> Result<Vec<usize>, Error> {
     let is_vector = value.dims().len() == 2 && value.dims().contains(&1) && (2..=MAX_LIST).contains(&value.len());
     match value.numbers().filter(|_| is_vector) {
@@ -324,13 +323,13 @@ fn dimensions(name: &str, value: &Argument) -> Result<Vec<usize>, Error> {
     }
 }
 
-/// More than anyone waits for, and still counted without rounding.
+/// Takes longer than any user waits, and is still counted without rounding.
 const MAX_ITERATIONS: usize = u32::MAX as usize;
 
-/// The words for shapes.
+/// Words for shapes.
 const SHAPES: [(&str, Shape); 3] = [("same", Shape::Same), ("full", Shape::Full), ("valid", Shape::Valid)];
 
-/// The words for boundaries.
+/// Words for boundaries.
 const WORDS: [(&str, Boundary<f64>); 4] = [
     ("replicate", Boundary::Replicate),
     ("symmetric", Boundary::Symmetric),
@@ -338,7 +337,7 @@ const WORDS: [(&str, Boundary<f64>); 4] = [
     ("circular", Boundary::Circular),
 ];
 
-/// The words of other tools for the same boundaries, and ours.
+/// Words of other tools for these boundaries, and ours.
 const OTHER_WORDS: [(&str, &str); 6] = [
     ("periodic", "'circular' here"),
     ("wrap", "'circular' here"),
@@ -351,23 +350,23 @@ const OTHER_WORDS: [(&str, &str); 6] = [
     ),
 ];
 
-/// Whether a text says which boundary, in our words or in those of other tools.
+/// Returns true if a text names a boundary, in our words or in those of other tools.
 pub(super) fn is_boundary(text: &str) -> bool {
     let mut words = WORDS.iter().map(|(word, _)| word).chain(OTHER_WORDS.iter().map(|(word, _)| word));
     words.any(|word| word.eq_ignore_ascii_case(text))
 }
 
-/// The words for boundaries, then those for shapes.
+/// Returns the words for boundaries, then those for shapes.
 pub(super) fn words() -> impl Iterator<Item = &'static str> {
     WORDS.iter().map(|(word, _)| *word).chain(SHAPES.iter().map(|(word, _)| *word))
 }
 
-/// Whether a text says which outputs.
+/// Returns true if a text names a shape.
 pub(super) fn is_shape(text: &str) -> bool {
     SHAPES.iter().any(|(word, _)| word.eq_ignore_ascii_case(text))
 }
 
-/// A real scalar of any numeric class or a logical one, also of an array that is held; `None` for anything else.
+/// Reads a real scalar of any numeric class or a logical one, also of a stored array; `None` for any other value.
 pub(super) fn real_scalar(value: &Argument) -> Option<Scalar> {
     let held = StoredArray::of(value).ok().flatten().filter(|held| held.len() == 1);
     match held {
@@ -381,7 +380,7 @@ pub(super) fn real_scalar(value: &Argument) -> Option<Scalar> {
 }
 
 impl RecordedGhosts {
-    /// The ghost values around an array: of these sides, and the numbers, where an engine computes.
+    /// Returns the ghost values around an array: these sides, and the computed numbers on the engine.
     pub(super) fn ghosts<T: Number>(
         &self,
         sides: Sides<T>,
@@ -389,7 +388,7 @@ impl RecordedGhosts {
         watch: &Watch,
     ) -> Result<Ghosts<T>, stencil::Error> {
         let mut ghosts = Ghosts::from(sides);
-        // One number at several ends stays one.
+        // One number at several ends stays one array.
         let mut known: Vec<(&StoredArray, Arc<Array<T>>)> = Vec::new();
         for (to, from) in ghosts.numbers.iter_mut().flatten().zip(self.0.iter().flatten()) {
             let Some(from) = from else { continue };
@@ -403,7 +402,7 @@ impl RecordedGhosts {
 }
 
 impl BoundaryOption {
-    /// One boundary, or a cell of them, at most two deep.
+    /// Reads a boundary, or a cell of them, at most two deep.
     fn new(name: &str, value: &Argument) -> Result<BoundaryOption, Error> {
         if !value.is_cell() {
             return boundary(name, value);
@@ -417,7 +416,7 @@ impl BoundaryOption {
         cells.iter().map(|cell| BoundaryOption::new(name, cell)).collect::<Result<_, _>>().map(BoundaryOption::Each)
     }
 
-    /// With zeros for all numbers.
+    /// Replaces all numbers by zeros.
     fn without_numbers(self) -> BoundaryOption {
         match self {
             BoundaryOption::One(Boundary::Constant(_)) => BoundaryOption::One(Boundary::default()),
@@ -428,7 +427,7 @@ impl BoundaryOption {
         }
     }
 
-    /// One that a step computes, if there is one.
+    /// Returns the first number that a step computes.
     fn first_recorded(&self) -> Option<&StoredArray> {
         match self {
             BoundaryOption::One(_) => None,
@@ -437,12 +436,12 @@ impl BoundaryOption {
         }
     }
 
-    /// The number, where a step computes it.
+    /// Returns the number if a step computes it.
     fn recorded(&self) -> Option<Box<StoredArray>> {
         if let BoundaryOption::Recorded(number) = self { Some(number.clone()) } else { None }
     }
 
-    /// The two ends of a dimension, neither of them a cell; `expected` are an error's words for a cell there.
+    /// Returns the two ends of a dimension, neither of them a cell; `expected` are an error's words for a cell there.
     fn pair(&self, expected: &str) -> Result<[&BoundaryOption; 2], Error> {
         let BoundaryOption::Each(each) = self else { return Ok([self, self]) };
         let has_cells = each.iter().any(|one| matches!(one, BoundaryOption::Each(_)));
@@ -457,7 +456,7 @@ impl BoundaryOption {
         }
     }
 
-    /// The boundaries at both ends of a dimension; `expected` says what a cell may be there.
+    /// Returns the boundaries at both ends of a dimension; `expected` are an error's words for a cell there.
     fn ends<T: Real>(&self, expected: &str) -> Result<Ends<T>, Error> {
         let [low, high] = self.pair(expected)?.map(|end| match end {
             BoundaryOption::One(boundary) => rounded(*boundary),
@@ -474,7 +473,7 @@ impl BoundaryOption {
     }
 }
 
-/// The boundary in the class that is computed in, a constant rounded once.
+/// Returns the boundary in the class of the computation, with a constant rounded once.
 fn rounded<T: Real>(boundary: Boundary<f64>) -> Boundary<T> {
     match boundary {
         Boundary::Constant(value) => Boundary::Constant(T::from_f64(value)),
@@ -485,7 +484,7 @@ fn rounded<T: Real>(boundary: Boundary<f64>) -> Boundary<T> {
     }
 }
 
-/// A real scalar of any numeric class, or one of the words.
+/// Reads a real scalar of any numeric class, or one of the words.
 fn boundary(name: &str, value: &Argument) -> Result<BoundaryOption, Error> {
     let Some(text) = value.text() else {
         let option = real_scalar(value).map(|number| match number {

@@ -1,4 +1,4 @@
-//! Outputs of another size than their input: what `'Shape'` asks for.
+//! Outputs of another size than their input, for `'Shape'`.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 
-/// The size of the output.
+/// Returns the size of the output.
 ///
 /// # Errors
-/// `outOfMemory` where there can be no such array.
+/// `outOfMemory` if no memory can hold it.
 pub(super) fn output_size(window: &Window) -> Result<[usize; 3], Error> {
     let size = window.size().ok_or_else(too_large)?;
     check_fits(&size).map(|()| size)
 }
 
-/// Ghost values: those of an array's sides, but for numbers that a step computes, at both ends of each dimension.
+/// Ghost values at both ends of each dimension: those of an array's sides, or numbers that a step computes.
 pub(super) struct Ghosts<T: Real> {
     pub(super) sides: Sides<T>,
     pub(super) numbers: [[Option<Arc<Array<T>>>; 2]; 3],
@@ -33,8 +33,8 @@ impl<T: Real> From<Sides<T>> for Ghosts<T> {
     }
 }
 
-/// Computes the outputs of a window, where the samples are. `pass` computes an output for each sample of an array of
-/// some size, with any boundary.
+/// Computes the outputs of a window where the samples lie. `pass` computes an output for each sample of an array of any
+/// size, with any boundary.
 pub(super) fn compute<T: Real>(
     engine: &DynEngine,
     window: &Window,
@@ -71,7 +71,7 @@ where
             let inside = section(size, start, window.size().unwrap_or_default());
             let written = to.len();
             engine.pick(&results, &inside, Target::Array(to), watch)?;
-            // Of all that was computed and copied, only the outputs count.
+            // Only the outputs count, not all that was computed and copied for them.
             watch.rewind(mark);
             watch.count(written);
             Ok(())
@@ -80,7 +80,7 @@ where
     }
 }
 
-/// Does `pass` for each of `count` volumes that lie behind each other in both arrays, either of which the host may have.
+/// Does `pass` for each of `count` volumes behind each other in both arrays, either of which the host may own.
 pub(super) fn each_volume<T: Real>(
     engine: &DynEngine,
     count: usize,
@@ -98,7 +98,7 @@ where
         return Ok(watch.check()?);
     }
     let lens = [from.len() / count, to.len() / count];
-    // A volume of an array that the engine has is copied to one of its own, and its results back.
+    // A volume of the engine's array is copied to an array of its own, and its results back.
     let of_engine = |array: bool, len| array.then(|| Compute::<T>::array(engine, len)).transpose();
     let mut samples = of_engine(matches!(from, Source::Array(_)), lens[0])?;
     let mut results = of_engine(matches!(to, Target::Array(_)), lens[1])?;
@@ -106,7 +106,7 @@ where
         let [of_samples, of_results] = lens.map(|len| section([len, count, 1], [0, i, 0], [len, 1, 1]));
         let from = match (from, samples.as_mut()) {
             (Source::Array(from), Some(samples)) => {
-                // Copies count for nothing.
+                // Copies do not count.
                 let mark = watch.mark();
                 engine.pick(from, &of_samples, Target::Array(samples), watch)?;
                 watch.rewind(mark);
@@ -129,7 +129,7 @@ where
     Ok(())
 }
 
-/// One number at an end: known, or one that a step computes.
+/// One number at an end: known, or computed by a step.
 enum Ghost<T> {
     Constant(T),
     Number(Arc<Array<T>>),
@@ -147,7 +147,7 @@ where
         }
     }
 
-    /// Every element is this number.
+    /// Fills an array with this number.
     fn fill(&self, engine: &DynEngine, to: &mut Array<T>, watch: &Watch) -> Result<(), stencil::Error> {
         match self {
             Ghost::Constant(value) => engine.fill(*value, to, watch),
@@ -160,8 +160,7 @@ where
     }
 }
 
-/// An array with ghost values around it, where the engine has it: as far as the filter reaches from outputs that lie as
-/// far outside as it reaches.
+/// An engine's array with ghost values around it, as far as the outermost outputs of the window reach.
 struct Enlarged<T> {
     samples: Array<T>,
     size: [usize; 3],
@@ -181,7 +180,7 @@ where
         let (input, margin) = (window.input(), window.others());
         let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
         let mut samples = Compute::<T>::array(engine, size.iter().product())?;
-        // One number on all sides is filled in by one launch.
+        // One number on all sides is written by one launch.
         let ghost = |(number, end): (&Option<Arc<Array<T>>>, Boundary<T>)| match (number, end) {
             (Some(number), _) => Some(Ghost::Number(Arc::clone(number))),
             (None, Boundary::Constant(value)) => Some(Ghost::Constant(value)),
@@ -195,8 +194,8 @@ where
         if everywhere.is_some() {
             return Ok(Enlarged { samples, size });
         }
-        // Along one dimension after the other a plane of ghost values is a constant, or a copy of the plane whose samples
-        // they are. The planes of later dimensions have those of earlier ones in them.
+        // Along one dimension after the other a plane of ghost values is a constant, or a copy of the plane of its
+        // samples. The planes of later dimensions include those of earlier ones.
         let (mut first, mut extent) = (margin, input);
         for d in 0..3 {
             if margin[d] > 0 {
@@ -224,7 +223,7 @@ where
     }
 }
 
-/// A box of an array of this size.
+/// Returns a box of an array of this size.
 fn section(size: [usize; 3], first: [usize; 3], extent: [usize; 3]) -> Places {
     let steps = [1, size[0], size[0] * size[1]];
     let mut section = Section { start: (0..3).map(|d| first[d] * steps[d]).sum(), size: [1; RANK], steps: [0; RANK] };
@@ -239,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_is_no_output() {
+    fn outputs_beyond_memory_are_errors() {
         let size = |input| output_size(&Window::new(Shape::Full, input, [3, 1, 1]));
         assert_eq!(size([2, 3, 4]), Ok([4, 3, 4]));
         assert_eq!(size([0, usize::MAX, 4]), Ok([0, usize::MAX, 4]));

@@ -186,7 +186,7 @@ mod tests {
     ]);
 
     #[test]
-    fn numbers_are_told_as_they_are_written() {
+    fn numbers_are_formatted_as_they_are_written() {
         for (number, text) in [
             (1.5, "1.5"),
             (-3.0, "-3"),

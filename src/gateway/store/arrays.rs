@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_object_is_given_up() {
+    fn arrays_without_an_object_are_deleted() {
         let before = count();
         let waiting = held().store();
         assert_eq!(count(), before + 1);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_exact_in_double_and_come_once() {
+    fn numbers_are_exact_in_double_and_unique() {
         let numbers = [next_number(), next_number(), next_number()];
         assert!(numbers[0] < numbers[1] && numbers[1] < numbers[2] && numbers[2] < 1 << 53);
         assert_eq!(held().to_string(), "2x3 double DeviceArray");

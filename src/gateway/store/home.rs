@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_gets_a_thread_that_looks_on_for_what_takes_it_long() {
+    fn long_work_on_a_device_is_watched() {
         let effort = |updates, work| Effort { updates, work, calls: 1, long: true, progress: false };
         // The driver lists no device of this ordinal.
         let long = |effort| Home::Cuda(1 << 20).effort(effort).long;

@@ -112,9 +112,9 @@ impl Sorts {
 
 #[cfg(test)]
 mod tests {
-    use super::super::work::tests::line;
     use super::Candidate::{Cpu, Cuda};
     use super::*;
+    use crate::gateway::engine::fastest::work::tests::line;
 
     const RESOURCES: Resources = Resources { ordinal: 0, device_bytes: None, threads: 16 };
 
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_seems_to_take_long_is_not_tried() {
+    fn engines_that_seem_slow_are_not_tried() {
         assert_eq!(calls(9, [0.020, 0.081], |_| [0.020, 0.001]), [Cpu; 9], "many times as long");
         assert_eq!(calls(9, [1.0, 1.1], |_| [1.0, 0.1]), [Cpu; 9], "more than a second");
         // The engine takes longer than the guess for the other one.

@@ -152,7 +152,7 @@ pub(super) mod tests {
     use crate::stencil::Filter;
 
     /// Describes sweeps of a stencil along a line.
-    pub(in super::super) fn line(n: usize, taps: usize, sweeps: usize) -> Work {
+    pub(crate) fn line(n: usize, taps: usize, sweeps: usize) -> Work {
         Work { sweeps, ..Work::once::<f64>("stencil", [1, n, 1], [1, taps, 1]) }
     }
 
