@@ -125,8 +125,7 @@ pub(super) fn cast(value: f64, class: Class) -> f64 {
     }
 }
 
-/// Returns the class of the result of arithmetic on two operands: integers win, then single; logical values count as
-/// double.
+/// Returns the class of arithmetic on two operands: integers win, then single; logical values count as double.
 ///
 /// # Errors
 /// `dataType` for two classes of integers.
@@ -160,8 +159,7 @@ pub(super) fn plain(len: usize) -> Result<Expansion, stencil::Error> {
     Expansion::new([&[len], &[len]]).ok_or_else(|| stencil::Error::Internal("Arrays of one length expand.".into()))
 }
 
-/// Writes `from` to `to`, rounded half away from zero and saturated, with 0 for NaN. For the logical class a number
-/// that does not round to 0 becomes 1.
+/// Writes `from` to `to`, rounded half away from zero and saturated, with 0 for NaN; as logical values, 1 or 0.
 pub(crate) fn round<T: Number>(
     engine: &DynEngine,
     class: Class,
@@ -262,8 +260,7 @@ pub(super) fn of_value(
     }
 }
 
-/// Converts numbers of class `from` to class `to`, in the type that engines compute `to` in; logical values keep their
-/// type.
+/// Converts numbers of class `from` to class `to` and the type that engines compute it in; truths keep their type.
 pub(super) fn converted(
     engine: &DynEngine,
     (numbers, from): (Numbers, Class),

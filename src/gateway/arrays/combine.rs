@@ -54,8 +54,7 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
     Ok((class, class))
 }
 
-/// Returns the classes of a function of coordinates, which has no integers: they become double, or single with a single
-/// operand.
+/// Returns the classes of a function of coordinates: integers become double, or single with a single operand.
 ///
 /// # Errors
 /// `dataType` for logical values.
@@ -68,8 +67,7 @@ fn of_plane(name: &str, classes: [Class; 2]) -> Result<(Class, Class), Error> {
     Ok((class, class))
 }
 
-/// Returns true for operators whose operands the hosts convert to integers first if one is of such a class: NaN becomes
-/// 0.
+/// Returns true for operators that convert both operands to integers first if one is of such a class: NaN becomes 0.
 fn of_one_class(op: Binary) -> bool {
     matches!(op, Binary::Min | Binary::Max | Binary::Mod | Binary::Rem)
 }

@@ -6,7 +6,7 @@ use super::class;
 use super::run::{array, effort, in_class_of_engine, keep};
 use crate::gateway::dims::{self, size_text, trimmed};
 use crate::gateway::engine::Chosen;
-use crate::gateway::options::{self, backend::Selection};
+use crate::gateway::options::{self, Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray, random};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};

@@ -1,7 +1,6 @@
 //! `DeviceArray_CUDA (verb, ...)`: the verbs behind the class `DeviceArray`.
 //!
-//! A verb is a line in [`VERBS`]. Checks of the class that memory depends on are repeated here, since users may call
-//! this function without the class.
+//! A verb is a line in [`VERBS`]. The class's checks that memory depends on are repeated here, for direct calls.
 
 mod apply;
 mod class;
@@ -21,8 +20,7 @@ mod statistics;
 mod steps;
 mod subscripts;
 
-use crate::gateway::options::backend::Selection;
-use crate::gateway::options::{self, Names};
+use crate::gateway::options::{self, Names, Selection};
 use crate::gateway::store::{self, Home, StoredArray};
 use crate::gateway::{check_outputs_up_to, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};

@@ -63,7 +63,6 @@ impl<'a> Operand<'a> {
         Ok(Operand { class: held.class, dims: held.dims, values: Values::Held(held.numbers) })
     }
 
-    /// Number of elements.
     pub(super) fn len(&self) -> usize {
         self.dims.iter().product()
     }
@@ -136,8 +135,7 @@ pub(super) fn apart(home: Home, other: Home) -> Error {
     Error::new("dataType", text)
 }
 
-/// Brings the numbers of an argument to `home`: the host's are uploaded, and stored arrays from outside become part of
-/// a step under recording.
+/// Brings an argument's numbers to `home`: uploads the host's, and moves stored arrays into a step under recording.
 ///
 /// # Errors
 /// Those of [`Operand::new`], and the engine's.

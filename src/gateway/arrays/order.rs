@@ -16,8 +16,7 @@ use crate::stencil::{
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
-/// Returns the reply of a call with two results that `run` makes: an array of this class, and places of the same
-/// dimensions.
+/// Returns the reply of a call with two results of `run`: an array of this class, and places of the same dimensions.
 fn two_results<'a, T: Number>(
     home: Home,
     (class, dims): (Class, Vec<usize>),

@@ -31,7 +31,6 @@ impl Pattern {
         Pattern { start, dims: merged }
     }
 
-    /// Number of places.
     pub(super) fn len(&self) -> usize {
         self.dims.iter().map(|&(count, _)| count).product()
     }

@@ -1,5 +1,4 @@
-//! Verbs that move elements: join, repeat, turn, shift, cut. Elements keep their values, and results are always stored,
-//! even those of one element.
+//! Verbs that move elements: join, repeat, turn, shift, cut. Results are stored, even those of one element.
 
 use std::sync::Arc;
 
@@ -345,8 +344,7 @@ pub(super) fn join(at: usize, arrays: &[Argument]) -> Result<Reply<'_>, Error> {
     })
 }
 
-/// Returns the dimensions of two joined arrays. A 0 x 0 array is left out, and a 1 x 0 or 0 x 1 one that does not fit
-/// the other.
+/// Returns the dimensions of two joined arrays. Leaves out one of 0 x 0, and one of 1 x 0 or 0 x 1 that does not fit.
 fn joined(a: &[usize], b: &[usize], at: usize) -> Result<Vec<usize>, Error> {
     let rank = a.len().max(b.len()).max(at + 1);
     let of = |dims: &[usize], d: usize| dims.get(d).copied().unwrap_or(1);

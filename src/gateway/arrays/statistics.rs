@@ -17,7 +17,6 @@ use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Order, Reduction, Target, Unary};
 use crate::watch::Watch;
 
-/// A statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statistic {
     /// Number of nonzeros.
@@ -131,8 +130,8 @@ fn compute<T: Number>(
     }
 }
 
-/// Computes the median of each line: the middle element, or half the sum of the two. NaN for a line with NaN or without
-/// elements. A zero has no sign.
+/// Computes the median of each line, half the sum of the middle two if their number is even. NaN for a line with NaN or
+/// without elements. A zero has no sign.
 fn medians<T: Number>(
     (numbers, size): (&Array<T>, [usize; 3]),
     engine: &DynEngine,

@@ -14,7 +14,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::process::PerProcess;
 use crate::workers::Workers;
 
-/// The calls of this process.
 static CALLS: Calls = Calls { counts: PerProcess::new(), release_engines: crate::gateway::release_engines };
 
 struct Calls {
@@ -37,7 +36,6 @@ pub(crate) struct UnderWay {
     nested: bool,
 }
 
-/// Begins a call.
 pub(crate) fn begin() -> UnderWay {
     CALLS.begin()
 }

@@ -3,9 +3,8 @@
 use super::fastest::{self, Decision, Work};
 use super::{Chosen, default_device};
 use crate::cuda::{Cuda, DEFAULT_DEVICE_BYTES, Team};
-use crate::gateway::options;
-use crate::gateway::options::backend::{Devices, Selection};
 use crate::gateway::options::settings::{self, Backend, Settings};
+use crate::gateway::options::{self, Selection, backend::Devices};
 use crate::gateway::store::Home;
 use crate::mex::Error;
 use crate::stencil;

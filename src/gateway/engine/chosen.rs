@@ -1,7 +1,6 @@
 //! The engine chosen for a call, and the replies of calls that run on it.
 //!
-//! A reply is made on the host's thread, with its output; its closure runs the engine, perhaps on another thread
-//! ([`mex`](crate::mex)).
+//! A reply and its output are made on the host's thread; another may run its closure (see [`mex`](crate::mex)).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,11 +15,9 @@ use crate::mex::{Class, Effort, Error, Fill, Numeric, Output, Reply};
 use crate::stencil::{self, Engine};
 use crate::watch::Watch;
 
-/// The bytes of a call's outputs.
 type Outputs<'a> = Vec<&'a mut [u8]>;
 
-/// Fills the outputs of a call. Boxed, like the closures below, so that the code around it is compiled once and not for
-/// each call of each class.
+/// Fills the outputs of a call. Boxed, like those below, so that the code around it is compiled once for all classes.
 type RunBytes<'a> = Box<dyn FnOnce(&DynEngine, Outputs, &Watch) -> Result<(), stencil::Error> + Send + 'a>;
 
 /// Makes stored arrays with a call's engine.

@@ -7,7 +7,7 @@ use super::fastest::Work;
 use super::{DynEngine, calls, chosen};
 use crate::cuda::Cuda;
 use crate::gateway::dims::size_text;
-use crate::gateway::options::{self, backend::Selection};
+use crate::gateway::options::{self, Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::memory::{self, OutOfMemory};
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Reply};
@@ -51,7 +51,6 @@ pub(crate) enum AnyInput<'a> {
 }
 
 impl<'a, T: Real> Input<'a, T> {
-    /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         match self {
             Input::Host(values) => values.len(),
@@ -61,8 +60,8 @@ impl<'a, T: Real> Input<'a, T> {
     }
 
     /// Returns the reply of a call that returns an array of these dimensions, computed by `run` where the input lies.
-    /// The result is of the input's kind: the host's, a gpuArray on that GPU, or stored. `work` describes the
-    /// computation.
+    /// The result is of the input's kind: the host's, a gpuArray on that GPU, or stored. `work` is for a choice by
+    /// time.
     pub(crate) fn reply(
         self,
         selection: &Selection,

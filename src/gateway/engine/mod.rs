@@ -1,7 +1,6 @@
 //! The engine of a call, and the replies that run on it.
 //!
-//! A stored array is computed where it lies ([`inputs`]). For the host's arrays, options, the environment or time
-//! decide ([`choice`]).
+//! Stored arrays are computed where they lie ([`inputs`]); options, environment or time decide on others ([`choice`]).
 
 pub(super) mod calls;
 pub(super) mod choice;
@@ -11,6 +10,6 @@ pub(super) mod fastest;
 pub(super) mod inputs;
 
 pub(super) use chosen::Chosen;
+pub(super) use fastest::Work;
 
-/// Any engine.
 pub(crate) type DynEngine = dyn crate::stencil::Engine + 'static;

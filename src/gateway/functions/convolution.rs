@@ -10,7 +10,7 @@ use super::levels::Computed;
 use super::request::{self, Request};
 use super::{held_images, windows};
 use crate::gateway::arrays::in_class_of_host;
-use crate::gateway::engine::fastest::Work;
+use crate::gateway::engine::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Part, Reals};
 use crate::gateway::options::{self, Names};
 use crate::gateway::store::{Numbers, StoredArray, describe};
@@ -35,8 +35,7 @@ const OPTIONS: Names = Names(&[
     &["Distributed"],
 ]);
 
-/// Makes the checks in the stencil's order; those of `imageShape`, `filterSize` and `filterShape` take the place of the
-/// kernel's checks there.
+/// Checks in the stencil's order, with `imageShape`, `filterSize` and `filterShape` in place of the kernel's checks.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), by_parts)
 }
@@ -409,8 +408,7 @@ fn product(dims: &[usize]) -> usize {
     dims.iter().fold(1_usize, |product, &dim| product.saturating_mul(dim))
 }
 
-/// Returns the size of the filter; checks that it has elements, then its dimensions, then their extents. `image` is the
-/// size of N.
+/// Returns the size of the filter; checks its elements, then its rank, then its extents. `image` is the size of N.
 fn check_filter(name: &str, array: &Argument, image: [usize; 3]) -> Result<[usize; 3], Error> {
     if array.is_empty() {
         return Err(filter_error(name, array, FilterError::Empty));

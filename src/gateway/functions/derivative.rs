@@ -4,10 +4,9 @@ use super::distributed::{self, Distribution, Joint};
 use super::sweeps::{self, Sweeps};
 use super::windows;
 use crate::gateway::arrays::{self, Number};
-use crate::gateway::engine::fastest::Work;
+use crate::gateway::engine::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Input, Part};
-use crate::gateway::options::backend::Selection;
-use crate::gateway::options::{self, Names};
+use crate::gateway::options::{self, Names, Selection};
 use crate::gateway::store::Numbers;
 use crate::gateway::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
@@ -24,7 +23,7 @@ const OPTIONS: Names = Names(&[&["Backend", "Device", "Coefficients", "Boundary"
 const SOURCES: [(&str, CoefficientSource); 2] =
     [("constant", CoefficientSource::Constant), ("readonly", CoefficientSource::ReadOnly)];
 
-/// Makes the checks in the stencil's order; those of `spacing` take the place of the kernel's checks there.
+/// Checks in the stencil's order, with `spacing` in place of the kernel's checks.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     distributed::joined(FUNCTION.name, call, (&OPTIONS, 1), by_parts)
 }

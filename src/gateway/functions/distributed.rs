@@ -1,20 +1,17 @@
 //! The option `Distributed`: the arrays of all ranks that MPI started form one array.
 //!
-//! All ranks make such a call together, and it ends in a result on all of them or in an error on all. So every error,
-//! from the first check on, is sent to the others; and a rank waits on the thread of a long run, which the user can
-//! end.
+//! All ranks make such a call together, and it ends in a result on all or in an error on all. So every error, from the
+//! first check on, is sent to the others; and a rank waits on the thread of a long run, which the user can end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::sweeps::Sweeps;
-use crate::gateway::options::backend::Selection;
-use crate::gateway::options::{self, Names};
+use crate::gateway::options::{self, Names, Selection};
 use crate::mex::{Argument, Call, Class, Effort, Error, Reply};
 use crate::ranks::{self, Along, Passed, Plan, World};
 use crate::stencil;
 use crate::watch::Watch;
 
-/// The option's name.
 const NAME: &str = "Distributed";
 
 /// Forces the interruptible path, wherever the arrays lie.
@@ -25,8 +22,7 @@ const INTERRUPTIBLE: u64 = u64::MAX;
 pub(super) struct Distribution(Option<Along>);
 
 impl Distribution {
-    /// Reads the option if it is this one; returns false for any other name. Its number is limited, since all ranks
-    /// list all dimensions up to it.
+    /// Reads the option; returns false for any other name. Its number is limited: ranks list all dimensions up to it.
     ///
     /// # Errors
     /// `option`.
@@ -111,8 +107,7 @@ impl Joint {
         result
     }
 
-    /// Checks that the call asks for nothing that does not go with the option, and returns the dimension that ranks
-    /// split.
+    /// Checks that the other options go with this one, and returns the dimension that ranks split.
     ///
     /// # Errors
     /// `option`.

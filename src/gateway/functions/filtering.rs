@@ -1,5 +1,4 @@
-//! Replies for filters over an array, in the class of the computation: for the convolution, and for stencils of taps
-//! without a dedicated kernel.
+//! Replies for filters over an array: for the convolution, and for stencils of taps without a dedicated kernel.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,9 +8,8 @@ use super::levels::{Computed, Filters};
 use super::request::Request;
 use super::sweeps::RecordedGhosts;
 use super::windows;
-use crate::gateway::engine::DynEngine;
-use crate::gateway::engine::fastest::Work;
 use crate::gateway::engine::inputs::AnyInput;
+use crate::gateway::engine::{DynEngine, Work};
 use crate::gateway::store::Numbers;
 use crate::mex::{Error, Reply};
 use crate::ranks::{self, Along, Plan, Whole};

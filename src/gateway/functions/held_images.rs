@@ -23,8 +23,7 @@ pub(super) struct Sweeps {
     pub(super) volumes: usize,
 }
 
-/// Replies for sweeps over a stored image: the filters in turn, in double, and the results of the last rounded to the
-/// class.
+/// Replies for sweeps over a stored image: the filters in turn, in double; the last results are rounded to the class.
 pub(super) fn reply<'a>(
     job: &Job<'a>,
     held: StoredArray,
@@ -45,7 +44,6 @@ pub(super) fn reply<'a>(
     }))
 }
 
-/// Sweeps once.
 fn sweep(
     engine: &DynEngine,
     what: &Sweeps,

@@ -2,11 +2,11 @@
 
 use super::sweeps::{self, Scalar, Sweeps};
 use crate::gateway::arrays::{self, Number};
-use crate::gateway::engine::fastest::Work;
+use crate::gateway::dims;
+use crate::gateway::engine::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Input, RunOn};
-use crate::gateway::options::backend::Selection;
+use crate::gateway::options::{self, Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray, describe};
-use crate::gateway::{dims, options};
 use crate::mex::{Argument, Error, Reply};
 use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Real, Source};
@@ -104,8 +104,7 @@ impl<'a> Levels<'a> {
         Ok(())
     }
 
-    /// Checks the options against each other and against the array of the sweeps, which has this name and these
-    /// dimensions.
+    /// Checks the options against each other and against the array of the sweeps, of this name and these dimensions.
     ///
     /// # Errors
     /// `option`.
@@ -131,8 +130,7 @@ impl<'a> Levels<'a> {
             };
             let of_type = |error: Error| if error.kind == "dataType" { wrong() } else { error };
             let (mut input, other) = inputs::input_or_gpu(option, value).map_err(of_type)?;
-            // The host's array goes where the samples are stored, and an array from outside into the step under
-            // recording.
+            // The host's array goes where the samples are stored; one from outside, into the step under recording.
             if let Some(home) = samples.home().filter(|_| !input.is_on_gpu() && !input.is_like(samples)) {
                 input = AnyInput::held(home, arrays::brought(value, home).map_err(of_type)?);
             }

@@ -1,13 +1,11 @@
-//! The request of a call of the stencil or of the convolution, behind its two inputs: first words without an option's
-//! name, as in imfilter, then options.
+//! The options of a stencil's or a convolution's call behind its two inputs: words, as in imfilter, then options.
 
 use super::distributed::Distribution;
 use super::levels::Levels;
 use super::sweeps::{self, Sweeps};
 use crate::gateway::arrays;
 use crate::gateway::engine::inputs::{AnyInput, Part};
-use crate::gateway::options::backend::Selection;
-use crate::gateway::options::{self, Names};
+use crate::gateway::options::{self, Names, Selection};
 use crate::mex::{Argument, Error};
 
 /// A word directly behind the filter, without an option's name.

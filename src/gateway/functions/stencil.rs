@@ -12,10 +12,9 @@ use super::levels::{Computed, Filters, Levels};
 use super::request::{self, Request};
 use super::sweeps::{self, Sweeps};
 use super::windows;
-use crate::gateway::engine::fastest::Work;
+use crate::gateway::engine::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Input, Part};
-use crate::gateway::options::backend::Selection;
-use crate::gateway::options::{self, MAX_DIMS, Names};
+use crate::gateway::options::{self, MAX_DIMS, Names, Selection};
 use crate::gateway::store::{Numbers, describe};
 use crate::gateway::{check_outputs_up_to, dims, too_few_inputs};
 use crate::memory::OutOfMemory;
@@ -36,7 +35,7 @@ const OPTIONS: Names = Names(&[
     &["Distributed"],
 ]);
 
-/// Makes the checks in the order of the contract; the first that fails raises its error.
+/// Checks in the order of the contract; the first check that fails raises its error.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), by_parts)
 }

@@ -21,7 +21,7 @@ const STUDIES: [(&str, Read); 4] =
 /// Sides of an image, which has at most as many elements as the arrays of the other studies.
 const SIDES: std::ops::RangeInclusive<usize> = 1..=ELEMENTS.end().isqrt();
 
-/// Makes the checks in the stencil's order; those of `study` take the place of the kernel's checks there.
+/// Checks in the stencil's order, with `study` in place of the kernel's checks.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
     let [study, pairs @ ..] = &call.arguments[..] else {
         return Err(too_few_inputs(call, "the name of a study, then pairs of an option's name and its value"));

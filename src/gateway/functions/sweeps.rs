@@ -12,8 +12,7 @@ use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
 use crate::stencil::{self, Array, Boundary, Ends, Lines, Real, Shape, Sides};
 use crate::watch::Watch;
 
-/// Runs of this many multiply-adds are watched: they take a core some tens of milliseconds, a thousand times the cost
-/// of a thread.
+/// Runs of this many multiply-adds are watched: they take some tens of milliseconds, a thousand times a thread's cost.
 const LONG: u128 = 1 << 25;
 
 /// Cost of a call of an engine that does little, in multiply-adds.
@@ -90,8 +89,7 @@ impl Sweeps {
         self.boundary.ends(OF_PAIR)
     }
 
-    /// Returns the boundaries at the ends of a line for each filter. If each filter has its own dimension, a cell may
-    /// have an entry for each.
+    /// Returns the boundaries at the ends of a line for each filter. With `Dim`, a cell may have an entry for each.
     ///
     /// # Errors
     /// `option`.
@@ -125,8 +123,7 @@ impl Sweeps {
         if self.step().is_none() { Ok(Vec::new()) } else { self.option(filters).into_iter().map(along).collect() }
     }
 
-    /// Does what [`recorded_of`](Self::recorded_of) does for filters with boundaries around an array; see
-    /// [`sides`](Self::sides).
+    /// Does what [`recorded_of`](Self::recorded_of) does, around an array; see [`sides`](Self::sides).
     ///
     /// # Errors
     /// `option`.
@@ -260,7 +257,6 @@ impl Sweeps {
         }
     }
 
-    /// Number of sweeps.
     pub(super) fn iterations(&self) -> usize {
         self.iterations
     }
@@ -270,8 +266,7 @@ impl Sweeps {
         self.effort_of_steps(elements, taps, 1, 1)
     }
 
-    /// Returns the effort of sweeps of `steps` steps, with `taps` multiply-adds for an element in all, in `calls` calls
-    /// of an engine.
+    /// Returns the effort of sweeps of `steps` steps, with `taps` multiply-adds an element, in `calls` engine calls.
     pub(super) fn effort_of_steps(&self, elements: usize, taps: usize, steps: usize, calls: usize) -> Effort {
         let sweeps = elements as u128 * self.iterations as u128;
         let counted = |count: u128| count.min(u64::MAX.into()) as u64;
@@ -326,10 +321,8 @@ fn dimensions(name: &str, value: &Argument) -> Result<Vec<usize>, Error> {
 /// Takes longer than any user waits, and is still counted without rounding.
 const MAX_ITERATIONS: usize = u32::MAX as usize;
 
-/// Words for shapes.
 const SHAPES: [(&str, Shape); 3] = [("same", Shape::Same), ("full", Shape::Full), ("valid", Shape::Valid)];
 
-/// Words for boundaries.
 const WORDS: [(&str, Boundary<f64>); 4] = [
     ("replicate", Boundary::Replicate),
     ("symmetric", Boundary::Symmetric),

@@ -33,8 +33,7 @@ impl<T: Real> From<Sides<T>> for Ghosts<T> {
     }
 }
 
-/// Computes the outputs of a window where the samples lie. `pass` computes an output for each sample of an array of any
-/// size, with any boundary.
+/// Computes a window's outputs where the samples lie. `pass` computes an output for each sample of any array.
 pub(super) fn compute<T: Real>(
     engine: &DynEngine,
     window: &Window,

@@ -43,8 +43,7 @@ impl Selection {
         Ok(true)
     }
 
-    /// Reads a backend's word. The error of an array does not list `fastest`; the engine's `choose_home` refuses that
-    /// word and says why.
+    /// Reads a backend's word. An array's error does not list `fastest`, which `choose_home` refuses with a reason.
     fn backend_of(&self, name: &str, value: &Argument) -> Result<Backend, Error> {
         let known = options::choice(name, value, &settings::CHOICES);
         if known.is_err() && self.of_array { options::choice(name, value, &CHOICES_OF_ARRAYS) } else { known }

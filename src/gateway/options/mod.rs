@@ -3,6 +3,8 @@
 pub(super) mod backend;
 pub(super) mod settings;
 
+pub(super) use backend::Selection;
+
 use std::ops::RangeInclusive;
 
 use crate::mex::{Argument, Error};
@@ -15,8 +17,7 @@ pub(crate) const MAX_DIMS: usize = 64;
 /// An abbreviation keeps its first meaning: names of later versions do not make it ambiguous.
 pub(crate) struct Names(pub(crate) &'static [&'static [&'static str]]);
 
-/// Checks that `arguments`, which begin at input `position`, are pairs whose names are text. This is the first check,
-/// ahead of those of any input.
+/// Checks that `arguments`, from input `position` on, are pairs whose names are text. It is ahead of any other check.
 pub(crate) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(), Error> {
     for (i, pair) in arguments.chunks(2).enumerate() {
         let position = 2 * i + position;

@@ -140,8 +140,7 @@ fn device_of_rank() -> Option<usize> {
     Some(world.rank_on_host() % devices)
 }
 
-/// Number of threads for a rank that shares its host's processors with others; `None` if the launcher has shared them
-/// out already.
+/// Threads for a rank that shares its host's processors with others; `None` if the launcher has shared them out.
 fn threads_of_rank() -> Option<usize> {
     static SHARE: OnceLock<Option<usize>> = OnceLock::new();
     let world = World::there().filter(|world| world.ranks_on_host() > 1)?;
@@ -167,9 +166,8 @@ fn whole_number(name: &str, text: &str) -> Result<usize, Error> {
     number.map(|number| number as usize).ok_or_else(expected)
 }
 
-/// Reads `off`, `auto` for the engine's choice, or numbers such as `4x2`: steps, elements of a thread, lines of
-/// elements of a thread, columns of a warp (0 for the engine's choice), and blocks that a multiprocessor's registers
-/// must suffice for.
+/// Reads `off`, `auto` for the engine's choice, or numbers such as `4x2`: steps, a thread's elements, its lines of
+/// them, a warp's columns (0 for the engine's choice), and the blocks that a multiprocessor's registers suffice for.
 fn walk(text: &str) -> Result<Option<Gait>, Error> {
     let refused = || {
         options::bad(format!(

@@ -1,8 +1,7 @@
 //! Arrays that outlive the call that made them.
 //!
-//! An object of the class `DeviceArray` holds the number of one. A process counts from a number that depends on the
-//! time, and never gives a number twice. So a number from a file of another process, or from the process that this one
-//! was forked from, names no array here.
+//! A `DeviceArray` holds the number of one. A process counts from a number that depends on the time, and gives no
+//! number twice. So a number from a file, or from the process that this one was forked from, names no array here.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,15 +23,13 @@ impl Numbers {
     }
 }
 
-/// A stored array. Operations make new arrays; only an assignment may change the numbers in place, if no other object
-/// shares them.
+/// A stored array. Only an assignment may change its numbers, in place if no other object shares them.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredArray {
     pub(crate) home: Home,
     /// At least two.
     pub(crate) dims: Vec<usize>,
-    /// The host's class of the array. Logical values are stored as ones and zeros in double or single, integers as
-    /// whole numbers in double.
+    /// The host's class. Logical values are ones and zeros in double or single, integers are whole numbers in double.
     pub(crate) class: Class,
     pub(crate) numbers: Numbers,
 }
@@ -51,7 +48,6 @@ impl StoredArray {
         StoredArray { home, dims, class: numbers.class(), numbers }
     }
 
-    /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         self.dims.iter().product()
     }
@@ -179,8 +175,7 @@ pub(crate) fn delete(number: u64) {
     drop(held);
 }
 
-/// Takes the array with this number away from its object, until it is [put back](put_back) or another object takes its
-/// place.
+/// Takes the array with this number away from its object, to [put it back](put_back) or to store it for another one.
 pub(crate) fn take(number: u64) -> Option<StoredArray> {
     arrays().remove(&number)
 }
@@ -202,8 +197,7 @@ fn arrays() -> MutexGuard<'static, Arrays> {
     ARRAYS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the next number. A forked process counts on from its parent's, and so never meets a number that its parent
-/// gives later.
+/// Returns the next number. A forked process counts on from its parent's, and so meets none of them again.
 pub(crate) fn next_number() -> u64 {
     static FIRST: OnceLock<u64> = OnceLock::new();
     static GIVEN: AtomicU64 = AtomicU64::new(0);

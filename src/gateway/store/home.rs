@@ -67,8 +67,7 @@ impl Home {
         })
     }
 
-    /// Returns the effort of a call on arrays there. A device queues the work and returns, so only long work is worth a
-    /// thread that watches it.
+    /// Returns the effort of a call on arrays there. A device queues work, so only long work is worth a watching thread.
     pub(crate) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
@@ -85,8 +84,7 @@ fn takes_long(effort: &Effort, measured: bool) -> bool {
     effort.updates >= updates || effort.work >= work || effort.calls >= MANY_CALLS
 }
 
-/// Updates, and multiply-adds, that take a device some tens of milliseconds; then calls of the engine that take the
-/// host as long.
+/// Updates and multiply-adds that take a device some tens of milliseconds; engine calls that take the host as long.
 const LONG_ON_DEVICE: [u64; 2] = [1 << 30, u64::MAX];
 const MANY_CALLS: u64 = 1 << 13;
 

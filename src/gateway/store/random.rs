@@ -17,12 +17,10 @@ fn locked() -> MutexGuard<'static, State> {
     STATE.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the state.
 pub(crate) fn state() -> State {
     *locked()
 }
 
-/// Sets the state.
 pub(crate) fn set(state: State) {
     *locked() = state;
 }

@@ -39,8 +39,7 @@ fn ready() -> MutexGuard<'static, HashMap<u64, Compiled>> {
     READY.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins to record a step over arrays in `home`. Returns its number, which is that of the step that is recorded
-/// `again`, if one is.
+/// Begins to record a step over arrays in `home`. Returns its number: a new one, or that of the step recorded `again`.
 ///
 /// # Errors
 /// `trace` for arrays of a step under recording.

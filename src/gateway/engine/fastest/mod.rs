@@ -58,8 +58,7 @@ pub(crate) fn note(text: impl FnOnce() -> String) -> Option<String> {
     mex::is_traced().then(text)
 }
 
-/// Chooses the engine that takes less time for a call. `device` is the ordinal that the user names: the choice is then
-/// between the CPU and that device.
+/// Chooses the engine that takes less time for a call: the CPU, or the device whose ordinal the user names, if any.
 ///
 /// # Errors
 /// `noDevice` if the named device does not exist; `busy` for a call inside another one that uses the chosen device; the
@@ -112,7 +111,6 @@ fn describe(choice: &Choice) -> String {
     format!("fastest: {}, of {cpu} and {cuda}{trial}", names[choice.which as usize])
 }
 
-/// Measures a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stopwatch {
     sort: Sort,

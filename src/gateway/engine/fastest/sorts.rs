@@ -28,8 +28,7 @@ pub(super) struct Resources {
     pub(super) threads: usize,
 }
 
-/// Calls that go to one engine: those of one function, class and filter, on arrays of about one size, with about the
-/// same number of sweeps.
+/// Calls that go to one engine: of one function, class and filter, with about the same size and number of sweeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sort {
     resources: Resources,

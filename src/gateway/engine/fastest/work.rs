@@ -62,8 +62,7 @@ impl Work {
         Work { calls, ..self }
     }
 
-    /// Describes sweeps of several filters or with additional arrays: `entries` multiply-adds for an output of a sweep,
-    /// in `passes` passes.
+    /// Describes sweeps of several filters or more arrays: `entries` multiply-adds an output in `passes` passes.
     pub(crate) fn stepwise(self, sweeps: usize, entries: usize, passes: usize, arrays: usize) -> Work {
         Work { sweeps, entries, passes, arrays, ..self }
     }
@@ -132,8 +131,7 @@ mod cuda {
     pub(super) const MULTIPLY_ADD: f64 = 7e-14;
 }
 
-/// The machine of a guess: its number of threads, and the factor by which a multiply-add takes each engine longer than
-/// on the measured machine.
+/// The machine of a guess: its threads, and how much longer a multiply-add takes each engine than when it was measured.
 pub(super) struct Machine {
     pub(super) threads: usize,
     pub(super) slower: [f64; 2],
