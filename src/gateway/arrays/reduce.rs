@@ -4,7 +4,7 @@ use super::class::is_integer;
 use super::result::result;
 use super::run::{Number, in_class_of_engine};
 use crate::gateway::dims::trimmed;
-use crate::gateway::options::number_text;
+use crate::gateway::options::value_text;
 use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::Reduction;
@@ -47,8 +47,8 @@ impl Along {
 }
 
 pub(super) fn wrong_dimension(dim: &Argument) -> Error {
-    let got = dim.scalar().map_or_else(|| dim.to_string(), number_text);
-    Error::new("dimension", format!("A dimension is a whole number from 1 up, and this is {got}."))
+    let text = format!("A dimension is a whole number from 1 up, and this is {}.", value_text(dim));
+    Error::new("dimension", text)
 }
 
 /// Returns the number of elements below a dimension, along it and above it.

@@ -11,7 +11,7 @@ use super::reduce::{Along, split, wrong_dimension};
 use super::result::{result, write_in_class};
 use super::run::{DynEngine, Number, array, filled, in_class_of_engine, keep};
 use crate::gateway::dims::{size_text, trimmed};
-use crate::gateway::options::number_text;
+use crate::gateway::options::value_text;
 use crate::gateway::store::StoredArray;
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
@@ -22,10 +22,8 @@ use crate::watch::Watch;
 /// Reads a whole number, of any class and size.
 fn whole(argument: &Argument, what: &str) -> Result<f64, Error> {
     let number = argument.scalar().filter(|number| number.fract() == 0.0);
-    number.ok_or_else(|| {
-        let got = argument.scalar().map_or_else(|| argument.to_string(), number_text);
-        Error::new("size", format!("{what} is a whole number, and this is {got}."))
-    })
+    let text = || format!("{what} is a whole number, and this is {}.", value_text(argument));
+    number.ok_or_else(|| Error::new("size", text()))
 }
 
 /// Reads numbers of any class.
@@ -248,8 +246,7 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
         },
         Along::Dim(at) if at < held.dims.len() => (at, order as usize),
         _ => {
-            let got = dim.scalar().map_or_else(|| dim.to_string(), number_text);
-            let text = format!("diff: a {held} has no dimension {got}.");
+            let text = format!("diff: a {held} has no dimension {}.", value_text(dim));
             return Err(Error::new("dimension", text));
         }
     };

@@ -6,7 +6,7 @@ use super::operands::home_of;
 use super::run::{DynEngine, keep, upload};
 use super::{held, value};
 use crate::gateway::dims::trimmed;
-use crate::gateway::options::number_text;
+use crate::gateway::options::value_text;
 use crate::gateway::store::recordings::ArrayType;
 use crate::gateway::store::{Home, Numbers, StoredArray, random, steps};
 use crate::mex::{Argument, Class, Effort, Error, Reply, Value};
@@ -17,10 +17,8 @@ use crate::watch::Watch;
 /// Reads a whole number from 0; `what` names it in errors.
 pub(super) fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {
     let number = argument.scalar().filter(|number| number.fract() == 0.0 && (0.0..=2_f64.powi(53)).contains(number));
-    number.map(|number| number as u64).ok_or_else(|| {
-        let got = argument.scalar().map_or_else(|| argument.to_string(), number_text);
-        Error::new("option", format!("{what} is a whole number from 0, and this is {got}."))
-    })
+    let text = || format!("{what} is a whole number from 0, and this is {}.", value_text(argument));
+    number.map(|number| number as u64).ok_or_else(|| Error::new("option", text()))
 }
 
 /// Reads the number of a step.

@@ -94,10 +94,8 @@ pub(crate) fn choice_of_text<T: Copy>(option: &str, text: &str, choices: &[(&str
 /// Reads true or false: a logical scalar, or 0 or 1 of any numeric class.
 pub(crate) fn logical(option: &str, value: &Argument) -> Result<bool, Error> {
     let number = value.scalar().filter(|&number| number == 0.0 || number == 1.0);
-    number.map(|number| number == 1.0).ok_or_else(|| {
-        let got = value.scalar().map_or_else(|| value.to_string(), number_text);
-        bad(format!("Bad value for '{option}': got {got}, expected true or false."))
-    })
+    let wrong = || bad(format!("Bad value for '{option}': got {}, expected true or false.", value_text(value)));
+    number.map(|number| number == 1.0).ok_or_else(wrong)
 }
 
 /// Reads a whole number from 1 up, of any numeric class.
@@ -146,10 +144,13 @@ fn whole_number(
     // Doubles also hold negative numbers, fractions and infinities, which must be refused.
     let suits =
         |&number: &f64| number >= *range.start() as f64 && number <= *range.end() as f64 && number % step as f64 == 0.0;
-    value.scalar().filter(suits).map(|number| number as usize).ok_or_else(|| {
-        let got = value.scalar().map_or_else(|| value.to_string(), number_text);
-        bad(format!("Bad value for '{option}': got {got}, expected {expected}."))
-    })
+    let wrong = || bad(format!("Bad value for '{option}': got {}, expected {expected}.", value_text(value)));
+    value.scalar().filter(suits).map(|number| number as usize).ok_or_else(wrong)
+}
+
+/// Formats a scalar as a number; any other value by its size and class.
+pub(crate) fn value_text(value: &Argument) -> String {
+    value.scalar().map_or_else(|| value.to_string(), number_text)
 }
 
 /// Formats a number as a user would write it.
