@@ -39,8 +39,8 @@ pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error
     }))
 }
 
-/// Assigns `u(mask) = v` in a step under recording that computes the mask, which has the size of the array. `v` is one
-/// number, or elements that the mask has picked. The result has class `class`, its numbers class `stored`.
+/// Assigns `u(mask) = v` in a step under recording that computes the mask, a value for each element of the array. `v`
+/// is one number, or elements that the mask has picked. The result has class `class`, its numbers class `stored`.
 ///
 /// # Errors
 /// `trace` for other values.

@@ -33,7 +33,7 @@ impl<T: Real> From<Sides<T>> for Ghosts<T> {
     }
 }
 
-/// Computes a window's outputs where the samples lie. `pass` computes an output for each sample of any array.
+/// Computes a window's outputs where the samples lie. `pass` computes the outputs of any array, with any boundary.
 pub(super) fn compute<T: Real>(
     engine: &DynEngine,
     window: &Window,

@@ -17,13 +17,13 @@ use crate::stencil::program::Numbers;
 use crate::steps::Recording;
 
 impl Numbers {
-    /// The class that engines compute in.
+    /// Returns the class that engines compute in.
     pub(crate) fn class(&self) -> Class {
         if self.is_single() { Class::Single } else { Class::Double }
     }
 }
 
-/// A stored array. Only an assignment may change its numbers, in place if no other object shares them.
+/// A stored array. Its numbers change only by an assignment, and only while no other object shares them.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredArray {
     pub(crate) home: Home,
@@ -72,7 +72,7 @@ impl StoredArray {
         self.recording().is_some_and(|recording| recording.is_picked(&self.numbers))
     }
 
-    /// Its dimensions and class.
+    /// Returns its dimensions and class.
     pub(crate) fn array_type(&self) -> ArrayType {
         ArrayType { dims: self.dims.clone(), class: self.class, single: self.numbers.is_single() }
     }
@@ -185,7 +185,7 @@ pub(crate) fn put_back(number: u64, array: StoredArray) {
     arrays().insert(number, array);
 }
 
-/// Number of stored arrays.
+/// Returns the number of stored arrays.
 pub(crate) fn count() -> usize {
     arrays().len()
 }

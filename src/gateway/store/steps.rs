@@ -194,7 +194,7 @@ pub(crate) fn forget(number: u64, recording: bool) {
 }
 
 impl Compiled {
-    /// Number of its states.
+    /// Returns the number of its states.
     pub(crate) fn states(&self) -> usize {
         self.shape.states
     }

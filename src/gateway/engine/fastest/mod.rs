@@ -58,7 +58,7 @@ pub(crate) fn note(text: impl FnOnce() -> String) -> Option<String> {
     mex::is_traced().then(text)
 }
 
-/// Chooses the engine that takes less time for a call: the CPU, or the device whose ordinal the user names, if any.
+/// Chooses the engine that takes less time for a call: the CPU, or the named device, else the default one.
 ///
 /// # Errors
 /// `noDevice` if the named device does not exist; `busy` for a call inside another one that uses the chosen device; the

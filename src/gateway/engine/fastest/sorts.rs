@@ -9,7 +9,7 @@ const MOST: usize = 64;
 const CALLS: usize = 3;
 
 /// The other engine is tried if its guess is less than `NEAR` times the time of the better one (guesses are right to a
-/// factor of three), and less than this many seconds.
+/// factor of three), and less than `LONGEST_TRIAL` seconds.
 const NEAR: f64 = 4.0;
 const LONGEST_TRIAL: f64 = 1.0;
 
