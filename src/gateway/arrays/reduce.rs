@@ -59,8 +59,8 @@ pub(super) fn split(dims: &[usize], at: usize) -> [usize; 3] {
 
 /// Returns the three extents of a reduction, and the dimensions of its result.
 pub(super) fn shape(op: Reduction, dims: &[usize], along: Along) -> ([usize; 3], Vec<usize>) {
-    // Extremes of no elements are empty; other reductions take 0 x 0 for 0 x 1 unless a dimension is given, as MATLAB and
-    // Octave from 11 on do.
+    // Extremes of no elements are empty; other reductions take 0 x 0 for 0 x 1 unless a dimension is given, as MATLAB
+    // and Octave from 11 on do.
     let of_nothing = matches!(op, Reduction::Min | Reduction::Max);
     let mut dims = dims.to_vec();
     if dims == [0, 0] && along == Along::First && !of_nothing {

@@ -67,7 +67,7 @@ impl Home {
         })
     }
 
-    /// Returns the effort of a call on arrays there. A device queues work, so only long work is worth a watching thread.
+    /// Returns the effort of a call on arrays there. A device queues work, so only long work needs a watching thread.
     pub(crate) fn effort(self, effort: Effort) -> Effort {
         let long = match self {
             Home::Cpu => effort.long,
