@@ -1,50 +1,30 @@
-//! The functions of the library: arguments in, a request out, then the output, then the run. No arithmetic and no CUDA
-//! in here.
+//! The functions of the library. Each reads its arguments and returns a request for outputs and for the run that fills
+//! them. There is no arithmetic and no CUDA in here.
 //!
-//! A new function is a file beside these, a line in [`FUNCTIONS`], and its name in `matlab/build-mex`.
+//! Each module uses only those above it in this table:
+//!
+//! | module | contents |
+//! |---|---|
+//! | `dims` | dimensions of arrays |
+//! | `options` | options of calls, settings of the environment |
+//! | `store` | arrays and steps that outlive a call |
+//! | `engine` | the engine of a call, its inputs and replies |
+//! | `arrays` | the verbs behind DeviceArray |
+//! | `functions` | the MEX functions, a file each |
 
 mod arrays;
-mod asked;
-mod backend;
-mod calls;
-mod convolution;
-mod default_device;
-mod derivative;
-mod device;
-mod distributed;
-mod fastest;
-mod filtering;
-mod held_images;
-mod inputs;
-mod levels;
+mod dims;
+mod engine;
+mod functions;
 mod options;
-mod pattern;
-mod places;
-mod random;
-mod recordings;
-mod reply;
-mod settings;
-mod stencil;
-mod steps;
 mod store;
-mod study;
-mod sweeps;
-mod windows;
 
-use crate::mex::{Call, Error, Function};
+pub use functions::FUNCTIONS;
+
+use crate::mex::{Call, Error};
 use crate::stencil as domain;
 
-/// Every function, by the name under which a host calls it.
-pub const FUNCTIONS: &[Function] = &[
-    stencil::FUNCTION,
-    derivative::FUNCTION,
-    convolution::FUNCTION,
-    arrays::FUNCTION,
-    study::FUNCTION,
-    device::FUNCTION,
-];
-
-/// An engine's error under its identifier.
+/// Gives an engine's error its identifier.
 impl From<domain::Error> for Error {
     fn from(error: domain::Error) -> Error {
         let kind = match error {
@@ -66,7 +46,7 @@ impl From<domain::Error> for Error {
     }
 }
 
-/// That there are too few inputs, in the document's words.
+/// Returns the error of too few inputs, in the document's words.
 fn too_few_inputs(call: &Call, expected: &str) -> Error {
     Error::new(
         "numberOfInputs",
@@ -74,12 +54,12 @@ fn too_few_inputs(call: &Call, expected: &str) -> Error {
     )
 }
 
-/// Checks that no more than one output is asked for.
+/// Checks that the host asks for at most one output.
 fn check_outputs(call: &Call) -> Result<(), Error> {
     check_outputs_up_to(call, 1)
 }
 
-/// Checks that at most `most` outputs are asked for, one or two.
+/// Checks that the host asks for at most `most` outputs, one or two.
 fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
     let expected = if most > 1 { "0, 1 or 2" } else { "0 or 1" };
     match call.outputs {
@@ -90,14 +70,14 @@ fn check_outputs_up_to(call: &Call, most: usize) -> Result<(), Error> {
     }
 }
 
-/// Gives back what the engines hold, at once or, where calls are under way, when the last of them ends.
+/// Releases all that the engines hold: at once, or when the last call under way ends.
 pub fn release() {
-    calls::release();
+    engine::calls::release();
 }
 
-/// Gives back devices, then threads.
-fn give_back() {
-    default_device::release();
+/// Releases devices, then threads.
+fn release_engines() {
+    engine::default_device::release();
     crate::cuda::release();
     crate::workers::Workers::release();
     crate::memory::pool::release();
@@ -108,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_meets_a_device_in_use_is_told_what_to_do() {
+    fn a_device_in_use_is_an_error_with_advice() {
         let error = Error::from(domain::Error::Busy);
         assert_eq!(error.kind, "busy");
         assert!(

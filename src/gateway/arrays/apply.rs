@@ -1,30 +1,28 @@
-//! Verbs behind `arrayfun`: a function of one element, recorded, and done with all elements of arrays.
+//! Verbs behind `arrayfun`: a function of one element is recorded, then applied to all elements of arrays.
 
-use super::super::random;
-use super::super::recordings;
-use super::super::steps;
-use super::super::store::{Home, Numbers, StoredArray, next_number};
 use super::make::{elements, sizes};
-use super::operands::{Operand, Values, apart, home_of, told};
-use super::run::{Engines, effort, filled, in_class_of_engine};
+use super::operands::{Operand, Values, apart, home_of};
+use super::run::{DynEngine, array, effort, filled, in_class_of_engine, keep};
 use super::steps::{number, whole};
 use super::{held, value};
+use crate::gateway::dims::size_text;
+use crate::gateway::store::{Home, Numbers, StoredArray, next_number, random, recordings, steps};
 use crate::mex::{Argument, Class, Error, Reply, Value};
 use crate::stencil::{self, Expansion, RANK, Section};
 use crate::steps::{Elements, Recording, Shape, Step, Taped};
 use crate::watch::Watch;
 
-/// Begins to record a function of elements of arrays that lie where this one does: its number.
+/// Begins to record a function of elements of arrays that lie where `like` does. Returns the recording's number.
 pub(super) fn begin<'a>(like: &Argument) -> Result<Reply<'a>, Error> {
     let (number, device) = (next_number(), held(like)?.home.device());
     recordings::open(number, device, Recording::of_elements());
     Ok(value(Value::Double(number as f64)))
 }
 
-/// An element of this array, as an argument of the function.
+/// Makes an element of this array an argument of the function.
 ///
 /// # Errors
-/// `trace`, where the recording is over; `dataType`, for arrays that lie apart.
+/// `trace` if the recording has ended; `dataType` for arrays in two places.
 pub(super) fn element<'a>(step: &Argument, of: &Argument) -> Result<Reply<'a>, Error> {
     let (number, of) = (number(step)?, held(of)?);
     if let Some(device) = recordings::device(number).filter(|device| *device != of.home.device()) {
@@ -32,12 +30,13 @@ pub(super) fn element<'a>(step: &Argument, of: &Argument) -> Result<Reply<'a>, E
     }
     let numbers = recordings::find(number)?.argument(of.numbers.is_single(), 1);
     let element = StoredArray { home: of.home.outside().of_step(number), dims: vec![1, 1], numbers, ..of };
-    super::run::keep(element.home, 0, move |_, _, _| Ok(element))
+    keep(element.home, 0, move |_, _, _| Ok(element))
 }
 
-/// The elements of an array as the result of these dimensions sees them.
+/// Expands the elements of an array to the dimensions of the result.
 fn expanded(numbers: Numbers, own: &[usize], dims: &[usize]) -> Result<Elements, Error> {
-    let wrong = || Error::new("size", format!("An array of {} does not expand to {}.", told(own), told(dims)));
+    let wrong =
+        || Error::new("size", format!("An array of {} does not expand to {}.", size_text(own), size_text(dims)));
     let len: usize = dims.iter().product();
     if own == dims {
         return Ok((numbers, None));
@@ -50,7 +49,7 @@ fn expanded(numbers: Numbers, own: &[usize], dims: &[usize]) -> Result<Elements,
         let text = format!("An array expands in more than {RANK} ways: reshape it so that fewer dimensions alternate.");
         Error::new("unsupported", text)
     })?;
-    // Neither is the other array longer, nor are there fewer elements than it is said to have.
+    // `own` may be longer than `dims`, or claim another number of elements than there are.
     if (expansion.elements(), expansion.elements_of(0)) != (len, len) || expansion.elements_of(1) != numbers.len() {
         return Err(wrong());
     }
@@ -60,11 +59,11 @@ fn expanded(numbers: Numbers, own: &[usize], dims: &[usize]) -> Result<Elements,
     ))
 }
 
-/// Ends the recording, and does what was recorded with all elements of `count` arrays, which expand to `dims`. The results
-/// of the function stand behind them.
+/// Ends the recording and applies the function to all elements of `count` arrays, which expand to `dims`. The results
+/// of the function follow the arrays in `others`.
 ///
 /// # Errors
-/// `trace`, for what is no operation on elements; `size`, for arrays that do not expand so.
+/// `trace` for an operation that does not work on elements; `size` for arrays that do not expand to `dims`.
 pub(super) fn apply<'a>(
     step: &Argument,
     dims: &Argument,
@@ -102,7 +101,7 @@ pub(super) fn apply<'a>(
         None => compiled(&taped?, arguments, &values, len)?,
     };
     let of_all = crate::mex::Effort { work: (len as u64).saturating_mul(16), ..effort(len) };
-    let make = move |engine: &Engines, home, watch: &Watch| {
+    let make = move |engine: &DynEngine, home, watch: &Watch| {
         let numbers = results.numbers(engine, len, watch)?;
         let array = |(class, numbers)| StoredArray { home, dims: dims.clone(), class, numbers };
         Ok(classes.into_iter().zip(numbers).map(array).collect())
@@ -110,13 +109,13 @@ pub(super) fn apply<'a>(
     Ok(home.choose()?.held_all(true, home.effort(of_all), Box::new(make)))
 }
 
-/// The results of a function: those of a step that is being recorded, or what is to be run.
+/// Results of the function: recorded in an outer step, or a program that is still to run.
 enum Done {
     Recorded(Vec<Numbers>),
     Program { taped: Taped, arrays: Vec<Numbers>, values: Vec<stencil::program::Value>, draws: Option<usize> },
 }
 
-/// The recorded function of one element, as a program of these arrays.
+/// Compiles the recorded function of one element to a program of these arrays.
 fn compiled(
     taped: &Taped,
     arrays: Vec<Elements>,
@@ -135,7 +134,7 @@ fn compiled(
 }
 
 impl Done {
-    fn numbers(self, engine: &Engines, len: usize, watch: &Watch) -> Result<Vec<Numbers>, stencil::Error> {
+    fn numbers(self, engine: &DynEngine, len: usize, watch: &Watch) -> Result<Vec<Numbers>, stencil::Error> {
         let (taped, mut arrays, values, draws) = match self {
             Done::Recorded(numbers) => return Ok(numbers),
             Done::Program { taped, arrays, values, draws } => (taped, arrays, values, draws),
@@ -147,7 +146,7 @@ impl Done {
         if len == 0 {
             let none = |value: &stencil::program::Value| {
                 let class = if taped.program.node(*value).single { Class::Single } else { Class::Double };
-                in_class_of_engine!(class, T => super::run::array::<T>(engine, 0).map(Numbers::from))
+                in_class_of_engine!(class, T => array::<T>(engine, 0).map(Numbers::from))
             };
             return values.iter().map(none).collect();
         }

@@ -1,21 +1,20 @@
-//! Classes: which a held array can have, which class an operation gives, and how an engine's numbers become the host's of
-//! any class.
+//! Classes of stored arrays, of the results of operations, and their conversion to and from the host's.
 //!
-//! Engines compute in double and single. Truth values are ones and zeros of either; integers are whole numbers in double,
-//! rounded half away from zero and saturated after each operation, as the host has them.
+//! Engines compute in double and single. Logical values are ones and zeros of either; integers are whole numbers in
+//! double, rounded half away from zero and saturated after each operation, as the host does.
 
 use std::sync::Arc;
 
-use super::super::inputs;
-use super::super::store::{Numbers, StoredArray};
-use super::run::{Engines, Number, array, filled};
+use super::run::{self, DynEngine, Number, array, filled};
+use crate::gateway::engine::inputs;
+use crate::gateway::store::{Numbers, StoredArray};
 use crate::memory::pool::Pooled;
-use crate::mex::{Argument, Class, Error, Numeric};
+use crate::mex::{Argument, Class, Error, Numeric, Truth};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Places, Sample, Source, Target, Unary};
 use crate::steps::{Number as _, Upload as Parts};
 use crate::watch::Watch;
 
-/// The classes, by the names that hosts have for them.
+/// The classes and their names.
 const CLASSES: [(&str, Class); 9] = [
     ("double", Class::Double),
     ("single", Class::Single),
@@ -28,7 +27,7 @@ const CLASSES: [(&str, Class); 9] = [
     ("uint32", Class::Integer { bytes: 4, signed: false }),
 ];
 
-/// The class that an argument names.
+/// Returns the class that an argument names.
 ///
 /// # Errors
 /// `dataType`.
@@ -43,7 +42,7 @@ pub(super) fn named(argument: &Argument) -> Result<Class, Error> {
     })
 }
 
-/// Whether results have to be [rounded](round): those of integers.
+/// Returns true for the classes of integers, whose results have to be [rounded](round).
 pub(super) fn is_integer(class: Class) -> bool {
     matches!(class, Class::Integer { .. })
 }
@@ -84,16 +83,34 @@ macro_rules! in_class_of_host {
         }
     };
 }
-pub(in super::super) use in_class_of_host;
+pub(crate) use in_class_of_host;
 
-/// The smallest and the largest number of a class of integers.
+/// True is 1; a result is true if it does not round to 0.
+impl Sample<f64> for Truth {
+    #[inline(always)]
+    fn widened(self) -> f64 {
+        f64::from(self.0 != 0)
+    }
+
+    #[inline(always)]
+    fn narrowed(result: f64) -> Truth {
+        Truth((result.abs() >= 0.5).into())
+    }
+
+    /// Every number but 0 is true; NaN is neither.
+    fn cast(number: f64) -> Option<Truth> {
+        (!number.is_nan()).then(|| Truth((number != 0.0).into()))
+    }
+}
+
+/// Returns the smallest and the largest number of a class of integers.
 fn limits(class: Class) -> [f64; 2] {
     let Class::Integer { bytes, signed } = class else { return [f64::NEG_INFINITY, f64::INFINITY] };
     let all = 2_f64.powi(8 * i32::from(bytes));
     if signed { [-all / 2.0, all / 2.0 - 1.0] } else { [0.0, all - 1.0] }
 }
 
-/// `value` as a number of this class.
+/// Converts `value` to this class.
 pub(super) fn cast(value: f64, class: Class) -> f64 {
     match class {
         Class::Single => f64::from(value as f32),
@@ -101,17 +118,17 @@ pub(super) fn cast(value: f64, class: Class) -> f64 {
         Class::Integer { .. } if value.is_nan() => 0.0,
         Class::Integer { .. } => {
             let [least, most] = limits(class);
-            // No -0.
+            // Adds 0 to turn -0 into 0.
             value.round().clamp(least, most) + 0.0
         }
         _ => value,
     }
 }
 
-/// The class of what arithmetic on two operands gives: integers win, then single; truth values are numbers in double.
+/// Returns the class of arithmetic on two operands: integers win, then single; logical values count as double.
 ///
 /// # Errors
-/// `dataType`, for two classes of integers.
+/// `dataType` for two classes of integers.
 pub(super) fn of_arithmetic(name: &str, classes: [Class; 2]) -> Result<Class, Error> {
     match classes {
         [a, b] if is_integer(a) && is_integer(b) && a != b => Err(Error::new(
@@ -127,7 +144,7 @@ pub(super) fn of_arithmetic(name: &str, classes: [Class; 2]) -> Result<Class, Er
     }
 }
 
-/// The class of arrays joined: that of the first integers; else single wins, and truth values are such among themselves.
+/// Returns the class of joined arrays: that of the first integers, else single if one is; logical if all are.
 pub(super) fn of_joined(classes: &[Class]) -> Class {
     let integer = classes.iter().copied().find(|&class| is_integer(class));
     integer.unwrap_or_else(|| match classes {
@@ -137,15 +154,14 @@ pub(super) fn of_joined(classes: &[Class]) -> Class {
     })
 }
 
-/// Arrays of one length, element by element.
+/// Pairs the elements of two arrays of one length.
 pub(super) fn plain(len: usize) -> Result<Expansion, stencil::Error> {
     Expansion::new([&[len], &[len]]).ok_or_else(|| stencil::Error::Internal("Arrays of one length expand.".into()))
 }
 
-/// Writes `from`, rounded half away from zero, saturated and with 0 for NaN, to `to`. A truth value is whether that is
-/// another number than 0.
-pub(in super::super) fn round<T: Number>(
-    engine: &Engines,
+/// Writes `from` to `to`, rounded half away from zero and saturated, with 0 for NaN; as logical values, 1 or 0.
+pub(crate) fn round<T: Number>(
+    engine: &DynEngine,
     class: Class,
     from: &Array<T>,
     to: &mut Array<T>,
@@ -161,12 +177,12 @@ pub(in super::super) fn round<T: Number>(
     T::arithmetic(engine).binary(Binary::GreaterEqual, operands, &plain(from.len())?, to, watch)
 }
 
-/// How many elements change their class at a time on the host.
+/// Number of elements that the host converts at a time.
 const PIECE: usize = 1 << 18;
 
-/// The host's truth values or integers, as an array that the engine holds.
+/// Uploads the host's logical values or integers.
 pub(super) fn upload<S: Sample<f64>>(
-    engine: &Engines,
+    engine: &DynEngine,
     samples: &[S],
     watch: &Watch,
 ) -> Result<Array<f64>, stencil::Error> {
@@ -180,9 +196,9 @@ pub(super) fn upload<S: Sample<f64>>(
     Ok(held)
 }
 
-/// An array that the engine holds, as the host's truth values or integers.
+/// Downloads to the host's logical values or integers.
 pub(super) fn download<T: Number, S: Sample<f64>>(
-    engine: &Engines,
+    engine: &DynEngine,
     held: &Array<T>,
     samples: &mut [S],
     watch: &Watch,
@@ -196,14 +212,14 @@ pub(super) fn download<T: Number, S: Sample<f64>>(
     Ok(())
 }
 
-/// A host's array of one of these classes, as numbers that an engine holds, with its class.
+/// Returns the class of a host's array, and a closure that uploads it.
 pub(super) fn held_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(Class, Upload<'a>), Error> {
     let (class, upload) = parts_of_host(name, argument)?;
     let all = 0..argument.len();
     Ok((class, Box::new(move |engine, watch| upload(engine, all, watch))))
 }
 
-/// [`held_of_host`] of some elements, as often as these are wanted.
+/// Does what [`held_of_host`] does for a range of elements, as often as needed.
 pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(Class, Box<Parts<'a>>), Error> {
     fn of<'a, S: Sample<f64> + Numeric>(argument: &'a Argument) -> Result<Box<Parts<'a>>, Error> {
         let samples = argument.elements::<S>();
@@ -215,8 +231,8 @@ pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(C
         Class::Double | Class::Single if plain => {
             let reals = inputs::reals(name, argument)?;
             let upload: Box<Parts> = Box::new(move |engine, part, watch| match reals {
-                inputs::Reals::Double(samples) => Ok(super::run::upload(engine, &samples[part], watch)?.into()),
-                inputs::Reals::Single(samples) => Ok(super::run::upload(engine, &samples[part], watch)?.into()),
+                inputs::Reals::Double(samples) => Ok(run::upload(engine, &samples[part], watch)?.into()),
+                inputs::Reals::Single(samples) => Ok(run::upload(engine, &samples[part], watch)?.into()),
             });
             Ok((argument.class(), upload))
         }
@@ -228,11 +244,11 @@ pub(super) fn parts_of_host<'a>(name: &str, argument: &'a Argument) -> Result<(C
 }
 
 /// Makes an array that the engine holds.
-pub(super) type Upload<'a> = Box<dyn FnOnce(&Engines, &Watch) -> Result<Numbers, stencil::Error> + Send + 'a>;
+pub(super) type Upload<'a> = Box<dyn FnOnce(&DynEngine, &Watch) -> Result<Numbers, stencil::Error> + Send + 'a>;
 
-/// An array of one value of this class.
+/// Makes an array of one value of this class.
 pub(super) fn of_value(
-    engine: &Engines,
+    engine: &DynEngine,
     (value, class): (f64, Class),
     len: usize,
     watch: &Watch,
@@ -244,15 +260,14 @@ pub(super) fn of_value(
     }
 }
 
-/// Numbers of one class in another: in the class that engines compute that in, but for truth values, which stay as wide as
-/// they are.
+/// Converts numbers of class `from` to class `to` and the type that engines compute it in; truths keep their type.
 pub(super) fn converted(
-    engine: &Engines,
+    engine: &DynEngine,
     (numbers, from): (Numbers, Class),
     to: Class,
     watch: &Watch,
 ) -> Result<Numbers, stencil::Error> {
-    fn truths<T: Number>(engine: &Engines, from: &Array<T>, watch: &Watch) -> Result<Numbers, stencil::Error> {
+    fn truths<T: Number>(engine: &DynEngine, from: &Array<T>, watch: &Watch) -> Result<Numbers, stencil::Error> {
         let mut truths = array::<T>(engine, from.len())?;
         let operands = [Operand::Array(from), Operand::Scalar(T::default())];
         let plain = plain(from.len())?;
@@ -274,10 +289,10 @@ pub(super) fn converted(
     }
 }
 
-/// Checks that numbers can become truth values.
+/// Checks that numbers can become logical values.
 ///
 /// # Errors
-/// `dataType`, where there is a NaN, and what the engine says.
+/// `dataType` for a NaN; the engine's errors.
 pub(super) fn check_truths(argument: &Argument) -> Result<(), Error> {
     if let Some(held) = StoredArray::of(argument)? {
         return check_truths_of(&held);
@@ -287,17 +302,17 @@ pub(super) fn check_truths(argument: &Argument) -> Result<(), Error> {
     if of_doubles || of_singles { Err(nan_is_no_truth()) } else { Ok(()) }
 }
 
-/// [`check_truths`] of an array that is held.
+/// Does what [`check_truths`] does for a stored array.
 pub(super) fn check_truths_of(held: &StoredArray) -> Result<(), Error> {
-    fn nans<T: Number>(engine: &Engines, numbers: &Array<T>) -> Result<bool, stencil::Error> {
+    fn nans<T: Number>(engine: &DynEngine, numbers: &Array<T>) -> Result<bool, stencil::Error> {
         let mut found = [T::default()];
         let size = [1, numbers.len(), 1];
-        // NaN alone is unlike itself.
+        // NaN alone differs from itself.
         let op = stencil::Reduction::Differ;
         T::arithmetic(engine).reduce(op, numbers, Some(numbers), size, Target::Host(&mut found), &Watch::new())?;
         Ok(found[0] != T::default())
     }
-    // In a step that is being recorded nobody can tell: there NaN is true.
+    // In a step under recording the values are not known: there NaN is true.
     if !matches!(held.class, Class::Double | Class::Single) || held.len() == 0 || held.is_computed() {
         return Ok(());
     }
@@ -319,6 +334,16 @@ mod tests {
 
     const INT8: Class = Class::Integer { bytes: 1, signed: true };
     const UINT16: Class = Class::Integer { bytes: 2, signed: false };
+
+    #[test]
+    fn truth_values_are_rounded_first() {
+        for (result, truth) in
+            [(0.0, 0), (0.49, 0), (-0.49, 0), (0.5, 1), (-3.0, 1), (1e300, 1), (f64::NAN, 0), (f64::INFINITY, 1)]
+        {
+            assert_eq!(Truth::narrowed(result), Truth(truth), "{result}");
+        }
+        assert_eq!((Truth(0).widened(), Truth(7).widened()), (0.0, 1.0));
+    }
 
     #[test]
     fn integers_win_then_single() {
@@ -364,12 +389,12 @@ mod tests {
 
     #[test]
     fn an_engine_rounds_as_a_cast_does() {
-        let engine: &Engines = &crate::cpu::Cpu::default();
+        let engine: &DynEngine = &crate::cpu::Cpu::default();
         let mut values = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 0.49999999999999994];
         values.extend((-600..600).map(|i| f64::from(i) * 0.25));
         values.extend([65534.5, 65535.4, 2147483646.5, -2147483648.5, 4294967294.5, 4294967295.5]);
         let watch = Watch::new();
-        let from = super::super::run::upload(engine, &values, &watch).unwrap();
+        let from = run::upload(engine, &values, &watch).unwrap();
         for (name, class) in &CLASSES[3..] {
             let mut to = array::<f64>(engine, values.len()).unwrap();
             round(engine, *class, &from, &mut to, &watch).unwrap();

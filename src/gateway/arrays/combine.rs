@@ -1,18 +1,21 @@
 //! Operators of two arrays, which expand.
 
+use std::sync::Arc;
+
 use super::class::{self, is_integer};
-use super::give::{give, settle};
-use super::operands::{Operand, Values, home_of, told};
-use super::run::{Engines, Number, array, in_class_of_engine};
+use super::operands::{OnEngine, Operand, Values, home_of};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, in_class_of_engine};
+use crate::gateway::dims::size_text;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Binary, Expansion, RANK};
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
-/// Of an operator: the class of what it gives, and the one that it is computed in.
+/// Returns the class of an operator's result, and the class that it is computed in.
 ///
 /// # Errors
-/// `dataType`, for two classes of integers that do not go together.
+/// `dataType` for two classes of integers that the operator cannot combine.
 fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error> {
     let name = match op {
         Binary::Add => "+",
@@ -26,8 +29,7 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
         Binary::RaisedTo => ".^",
         Binary::Atan2 => return of_plane("atan2", [a.class, b.class]),
         Binary::Hypot => return of_plane("hypot", [a.class, b.class]),
-        // Comparisons of integers with other numbers are exact in double; so are all others in the class of their
-        // numbers.
+        // Comparisons of integers with other numbers are exact in double; all others in the class of their numbers.
         _ => {
             let integers = is_integer(a.class) || is_integer(b.class);
             let single = [a, b].iter().any(|operand| operand.class == Class::Single);
@@ -41,7 +43,7 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
             [Class::Logical, Class::Logical] if matches!(op, Binary::Min | Binary::Max) => {
                 return Ok((Class::Logical, Class::Double));
             }
-            // Of these alone two different integers go together.
+            // Only these operators combine two classes of integers.
             [Class::Integer { bytes: a, signed }, Class::Integer { bytes: b, signed: other }] if signed == other => {
                 return Ok((Class::Integer { bytes: a.max(b), signed }, Class::Double));
             }
@@ -52,10 +54,10 @@ fn classes(op: Binary, a: &Operand, b: &Operand) -> Result<(Class, Class), Error
     Ok((class, class))
 }
 
-/// Of a function of coordinates: it has no integers, so they become double, or single beside such.
+/// Returns the classes of a function of coordinates: integers become double, or single with a single operand.
 ///
 /// # Errors
-/// `dataType`, for truth values.
+/// `dataType` for logical values.
 fn of_plane(name: &str, classes: [Class; 2]) -> Result<(Class, Class), Error> {
     if classes.contains(&Class::Logical) {
         let text = format!("{name}: wrong type argument 'logical': convert it first, double (u).");
@@ -65,18 +67,18 @@ fn of_plane(name: &str, classes: [Class; 2]) -> Result<(Class, Class), Error> {
     Ok((class, class))
 }
 
-/// Whether the hosts make integers of both operands first, where one is of such a class: NaN is a 0 there.
+/// Returns true for operators that convert both operands to integers first if one is of such a class: NaN becomes 0.
 fn of_one_class(op: Binary) -> bool {
     matches!(op, Binary::Min | Binary::Max | Binary::Mod | Binary::Rem)
 }
 
-/// An operator of two operands, which expand where an extent is 1.
+/// Applies an operator to two operands, which expand along extents of 1.
 pub(super) fn binary<'a>(op: Binary, arguments: [&'a Argument; 2]) -> Result<Reply<'a>, Error> {
     let home = home_of(arguments)?;
     of_operands(op, home, [Operand::new(arguments[0], home)?, Operand::new(arguments[1], home)?])
 }
 
-/// An operator of two operands, which lie in `home` or come there.
+/// Does what [`binary`] does for operands that lie in `home` or are uploaded there.
 pub(super) fn of_operands<'a>(
     op: Binary,
     home: super::Home,
@@ -89,7 +91,7 @@ pub(super) fn of_operands<'a>(
         a == b || a == 1 || b == 1
     };
     if !(0..rank).all(goes) {
-        let (a, b) = (told(&a.dims), told(&b.dims));
+        let (a, b) = (size_text(&a.dims), size_text(&b.dims));
         return Err(Error::new("size", format!("nonconformant arguments (op1 is {a}, op2 is {b})")));
     }
     let (class, computed) = classes(op, &a, &b)?;
@@ -109,46 +111,45 @@ pub(super) fn of_operands<'a>(
         }
     }
     let [from_a, from_b] = [&a, &b].map(|operand| first && operand.class != class);
-    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), expansion.elements(), move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, dims), expansion.elements(), move |engine, to, watch| {
         let a = in_integers::<T>(a.values, from_a.then_some(class), engine, watch)?;
         let b = in_integers::<T>(b.values, from_b.then_some(class), engine, watch)?;
-        settle(engine, class, to, watch, |to| {
+        write_in_class(engine, class, to, watch, |to| {
             T::arithmetic(engine).binary(op, [a.operand(), b.operand()], &expansion, to, watch)
         })
     }))
 }
 
-/// Values where the engine computes, rounded where this is a class of integers.
+/// Uploads values, rounded if `class` is a class of integers.
 fn in_integers<T: Number>(
     values: Values,
     class: Option<Class>,
-    engine: &Engines,
+    engine: &DynEngine,
     watch: &Watch,
-) -> Result<super::operands::OnEngine<T>, stencil::Error> {
-    use super::operands::OnEngine;
+) -> Result<OnEngine<T>, stencil::Error> {
     Ok(match (values.on::<T>(engine, watch)?, class) {
         (OnEngine::Array(exact), Some(class)) => {
             let mut rounded = array(engine, exact.len())?;
             class::round(engine, class, &exact, &mut rounded, watch)?;
-            OnEngine::Array(std::sync::Arc::new(rounded))
+            OnEngine::Array(Arc::new(rounded))
         }
         (values, _) => values,
     })
 }
 
-/// A reduction of two arrays, over everything: a number of the host's.
+/// Reduces two arrays to one number of the host's.
 pub(super) fn both<'a>(op: stencil::Reduction, arguments: [&'a Argument; 2]) -> Result<Reply<'a>, Error> {
     let home = home_of(arguments)?;
     let [a, b] = [Operand::new(arguments[0], home)?, Operand::new(arguments[1], home)?];
     if a.len() != b.len() {
-        let text = format!("nonconformant arguments: {} and {}", told(&a.dims), told(&b.dims));
+        let text = format!("nonconformant arguments: {} and {}", size_text(&a.dims), size_text(&b.dims));
         return Err(Error::new("size", text));
     }
     let size = [1, a.len(), 1];
     let single = [a.class, b.class].contains(&Class::Single) && !is_integer(a.class) && !is_integer(b.class);
     let computed = if single { Class::Single } else { Class::Double };
     let class = if op == stencil::Reduction::Differ { Class::Logical } else { computed };
-    in_class_of_engine!(computed, T => give::<T>(home, (class, vec![1, 1]), size[1], move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, vec![1, 1]), size[1], move |engine, to, watch| {
         let [a, b] = [a.values.array::<T>(size[1], engine, watch)?, b.values.array::<T>(size[1], engine, watch)?];
         T::arithmetic(engine).reduce(op, &a, Some(&b), size, to, watch)
     }))

@@ -1,14 +1,14 @@
-//! Verbs that work on the elements of one array: to the host, in another class, one by one.
+//! Verbs that work on the elements of one array: download, conversion, operations on each.
 
-use super::super::store::{Numbers, StoredArray};
 use super::class::{self, download, in_class_of_host, is_integer};
-use super::give::{give, settle};
-use super::run::{Number, effort, in_class_of_engine, keep};
+use super::result::{result, write_in_class};
+use super::run::{Number, array, effort, in_class_of_engine, keep};
+use crate::gateway::store::{Numbers, StoredArray};
 use crate::mex::{Class, Error, Reply};
 use crate::stencil::{Array, Binary, Operand, Real, Source, Target, Unary};
 use crate::steps::Number as _;
 
-/// The numbers, as an array of the host's.
+/// Returns the numbers as an array of the host's.
 pub(super) fn gather<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
     let (chosen, effort) = (held.home.choose()?, effort(held.len()));
     let StoredArray { dims, class, numbers, .. } = held;
@@ -28,7 +28,7 @@ pub(super) fn gather<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
     }
 }
 
-/// The numbers in another class.
+/// Converts the numbers to another class.
 pub(super) fn convert<'a>(array: StoredArray, class: Class) -> Result<Reply<'a>, Error> {
     if class == Class::Logical {
         class::check_truths_of(&array)?;
@@ -40,7 +40,7 @@ pub(super) fn convert<'a>(array: StoredArray, class: Class) -> Result<Reply<'a>,
     })
 }
 
-/// What is done with every element of an array.
+/// An operation on every element of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Each {
     Op(Unary),
@@ -48,7 +48,7 @@ pub(super) enum Each {
     ToInfinity(Binary),
 }
 
-/// The class of what that gives.
+/// Returns the class of its result.
 fn class_of(op: Each, class: Class) -> Class {
     match op {
         Each::Op(Unary::Not | Unary::IsNan) | Each::ToInfinity(_) => Class::Logical,
@@ -58,19 +58,19 @@ fn class_of(op: Each, class: Class) -> Class {
     }
 }
 
-/// An operation on every element.
-pub(super) fn unary<'a>(array: StoredArray, op: Each) -> Result<Reply<'a>, Error> {
-    let StoredArray { home, dims, class: from, numbers } = array;
+/// Applies an operation to every element.
+pub(super) fn unary<'a>(held: StoredArray, op: Each) -> Result<Reply<'a>, Error> {
+    let StoredArray { home, dims, class: from, numbers } = held;
     let class = class_of(op, from);
     let computed = if class == Class::Double { Class::Double } else { numbers.class() };
     let len = dims.iter().product();
-    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, dims), len, move |engine, to, watch| {
         let from = T::of(&numbers, engine, watch)?;
         let arithmetic = T::arithmetic(engine);
-        settle(engine, class, to, watch, |to: &mut Array<T>| match op {
+        write_in_class(engine, class, to, watch, |to: &mut Array<T>| match op {
             Each::Op(op) => arithmetic.unary(op, &from, to, watch),
             Each::ToInfinity(op) => {
-                let mut magnitudes = super::run::array::<T>(engine, len)?;
+                let mut magnitudes = array::<T>(engine, len)?;
                 arithmetic.unary(Unary::Abs, &from, &mut magnitudes, watch)?;
                 let operands = [Operand::Array(&magnitudes), Operand::Scalar(T::from_f64(f64::INFINITY))];
                 arithmetic.binary(op, operands, &class::plain(len)?, to, watch)

@@ -1,23 +1,22 @@
-//! Verbs with indices: the elements at some places, other values there, and what is left without them.
+//! Verbs with indices: reads, assignments and removals.
 
 use std::sync::Arc;
 
-use super::super::pattern::{Pattern, Piece};
-use super::super::places::{self, Assigned, Indexed, Left, Subscript};
-use super::super::steps;
-use super::super::store::{self, Numbers, StoredArray};
-use super::give::give;
 use super::operands::{OnEngine, Operand};
-use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
+use super::pattern::{Pattern, Piece};
+use super::result::result;
+use super::run::{DynEngine, Number, array, filled, in_class_of_engine, keep};
+use super::subscripts::{self, Assigned, Indexed, Remaining, Subscript};
 use super::{class, merge, order};
+use crate::gateway::store::{self, Numbers, StoredArray, steps};
 use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Places, RANK, Section, Shift, Source, Target};
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
-/// What arguments say as indices. Of an array that is held the numbers are gathered: they alone cross the link. A mask that
-/// is the only index stays where it is, where that is beside the array `of_array`.
+/// Reads the indices of an array. The numbers of a stored index are gathered, and they alone cross the link; a mask
+/// that is the only index stays on the engine if it lies where `of_array` does.
 fn subscripts(indices: &[Argument], of_array: Option<&StoredArray>) -> Result<Vec<Subscript>, Error> {
     let of = indices.len();
     if let ([index], Some(array)) = (indices, of_array)
@@ -26,14 +25,14 @@ fn subscripts(indices: &[Argument], of_array: Option<&StoredArray>) -> Result<Ve
         && mask.home == array.home
         && mask.len() <= array.len()
     {
-        return Ok(vec![places::found(&mask, order::found(&mask)?)]);
+        return Ok(vec![subscripts::found(&mask, order::found(&mask)?)]);
     }
-    indices.iter().enumerate().map(|(d, index)| places::subscript(index, (d, of), gathered)).collect()
+    indices.iter().enumerate().map(|(d, index)| subscripts::subscript(index, (d, of), gathered)).collect()
 }
 
-/// The numbers of an array that is held, in double.
-pub(in super::super) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
-    fn of<T: Number>(engine: &Engines, numbers: &Array<T>, to: &mut [T]) -> Result<(), stencil::Error> {
+/// Downloads the numbers of a stored array, in double.
+pub(crate) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
+    fn of<T: Number>(engine: &DynEngine, numbers: &Array<T>, to: &mut [T]) -> Result<(), stencil::Error> {
         T::compute(engine).copy(Source::Array(numbers), Target::Host(to), &Watch::new())
     }
     steps::check_index(held)?;
@@ -50,12 +49,12 @@ pub(in super::super) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> 
     Ok(gathered)
 }
 
-/// Whether these are all places of an array of so many elements, in order.
+/// Returns true if these are all places of an array of `len` elements, in order.
 fn is_everything(places: &Places, len: usize) -> bool {
     *places == Places::run(0, len) || len == 1 && places.len() == 1
 }
 
-/// The elements at some places.
+/// Reads the elements at some places.
 pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<'a>, Error> {
     if indices.is_empty() {
         return keep(held.home, 0, move |_, _, _| Ok(held));
@@ -69,10 +68,10 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, numbers, ..held }));
     }
     let subscripts = subscripts(indices, Some(&held))?;
-    let Indexed { places, dims } = places::picked(&held.dims, &subscripts)?;
+    let Indexed { places, dims } = subscripts::picked(&held.dims, &subscripts)?;
     if held.home.step().is_some()
         && let Places::List(_) = places
-        && let Some(shift) = places::shifted(&held.dims, &subscripts)
+        && let Some(shift) = subscripts::shifted(&held.dims, &subscripts)
     {
         return shifted(held, shift, dims);
     }
@@ -80,7 +79,7 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
         // Shared numbers never change, so both objects may have them.
         return keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }));
     }
-    in_class_of_engine!(held.numbers.class(), T => give::<T>(
+    in_class_of_engine!(held.numbers.class(), T => result::<T>(
         held.home,
         (held.class, dims),
         places.len(),
@@ -91,7 +90,7 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
     ))
 }
 
-/// Each element from a place beside its own, in a step that is being recorded: there it is no gather.
+/// Reads each element from a neighbour's place, in a step under recording: there a shift is cheaper than a gather.
 pub(super) fn shifted<'a>(held: StoredArray, shift: Shift, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
     keep(held.home, held.len(), move |engine, home, watch| {
         let numbers = in_class_of_engine!(held.numbers.class(), T => {
@@ -104,8 +103,8 @@ pub(super) fn shifted<'a>(held: StoredArray, shift: Shift, dims: Vec<usize>) -> 
     })
 }
 
-/// Another array, with other values at some places: of the same class, and larger where places are beyond its end. With
-/// `number`, that of an object that is the only one to stand for the array, it is written to where it is.
+/// Assigns values to some places. Returns an array of the same class, larger if a place is beyond the end. `number` is
+/// the handle of the array's sole owner: the array is then written in place.
 pub(super) fn put<'a>(
     held: StoredArray,
     values: &'a Argument,
@@ -114,12 +113,12 @@ pub(super) fn put<'a>(
 ) -> Result<Reply<'a>, Error> {
     let elements = held.len();
     let mask = if let [index] = indices { steps::mask_of(index, elements)? } else { None };
-    // What a step gives makes the array one of the step, too.
+    // A value of a step makes the array one of the step, too.
     let home = mask.as_ref().map(|mask| mask.home).or(StoredArray::of(values)?.map(|values| values.home));
     let home = home.filter(|_| held.home.step().is_none()).unwrap_or(held.home);
     let held = steps::lifted(held, home)?;
     let operand = Operand::new(values, held.home)?;
-    // A single put into truth values makes them doubles, as in Octave; no other class does.
+    // A single put into logical values makes them doubles, as in Octave; no other class does.
     let widens = held.class == Class::Logical && operand.class == Class::Single;
     let class = if widens { Class::Double } else { held.class };
     if class == Class::Logical {
@@ -133,7 +132,7 @@ pub(super) fn put<'a>(
     if subscripts.is_empty() {
         return Err(Error::new("index", "No index was given."));
     }
-    let Assigned { places, grown } = places::assigned(&held.dims, &subscripts, &operand.dims)?;
+    let Assigned { places, grown } = subscripts::assigned(&held.dims, &subscripts, &operand.dims)?;
     let len = grown.as_ref().map_or(held.len(), |dims| dims.iter().product());
     in_class_of_engine!(stored, T => keep(held.home, len, move |engine, home, watch| {
         let StoredArray { dims, numbers, .. } = held;
@@ -170,9 +169,9 @@ pub(super) fn put<'a>(
     }))
 }
 
-/// Writes values to some places; one value to all of them.
+/// Writes values to some places; a single value to all of them.
 fn write<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     values: &OnEngine<T>,
     places: &Places,
     output: &mut Array<T>,
@@ -199,12 +198,12 @@ fn write<T: Number>(
     }
 }
 
-/// Another array, without the rows, columns or elements that indices name.
+/// Removes the rows, columns or elements that indices name.
 pub(super) fn remove<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<'a>, Error> {
-    // What stays is found on the host, from the indices.
+    // The host finds the remaining places from the indices.
     let subscripts = subscripts(indices, None)?;
-    let left = if subscripts.is_empty() { None } else { places::left(&held.dims, &subscripts)? };
-    let Some(Left { pieces, dims }) = left else {
+    let left = if subscripts.is_empty() { None } else { subscripts::remaining(&held.dims, &subscripts)? };
+    let Some(Remaining { pieces, dims }) = left else {
         return keep(held.home, 0, move |_, _, _| Ok(held));
     };
     keep(held.home, held.len(), move |engine, home, watch| {
@@ -215,9 +214,9 @@ pub(super) fn remove<'a>(held: StoredArray, indices: &[Argument]) -> Result<Repl
     })
 }
 
-/// An array of so many elements, all of which pieces of another array make.
+/// Assembles an array of `len` elements from pieces of another.
 pub(super) fn assembled<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     from: &Array<T>,
     pieces: &[Piece],
     len: usize,
@@ -236,7 +235,7 @@ pub(super) fn assembled<T: Number>(
     Ok(Arc::new(output))
 }
 
-/// The places of an array of some dimensions in one that is larger.
+/// Returns the places of an array inside a larger one.
 pub(super) fn box_in(dims: &[usize], larger: &[usize]) -> Result<Places, stencil::Error> {
     let mut step = 1;
     let mut pattern = Vec::with_capacity(larger.len());

@@ -1,39 +1,35 @@
-//! Verbs that make arrays: from the host's, from one that is held, or of one value.
+//! Verbs that make arrays: from the host's, from stored ones, or of one value.
 
 use std::fmt::Display;
 
-use super::super::backend::Selection;
-use super::super::options;
-use super::super::random;
-use super::super::reply::Chosen;
-use super::super::store::{Home, Numbers, StoredArray};
 use super::class;
-use super::operands::told;
-use super::run::{effort, in_class_of_engine, keep};
+use super::run::{array, effort, in_class_of_engine, keep};
+use crate::gateway::dims::{self, size_text, trimmed};
+use crate::gateway::engine::Chosen;
+use crate::gateway::options::{self, Selection};
+use crate::gateway::store::{Home, Numbers, StoredArray, random};
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::functions::Distribution;
 use crate::steps::Number as _;
 
-/// Dimensions: a row of whole numbers, two at least. Those of 1 at the end go.
+/// Reads dimensions from a row of at least two whole numbers; trailing ones are dropped.
 pub(super) fn sizes(argument: &Argument) -> Result<Vec<usize>, Error> {
     let numbers = argument.numbers().filter(|_| argument.len() >= 2).ok_or_else(|| not_sizes(argument))?;
     sizes_of(argument.len(), numbers)
 }
 
-/// Dimensions: `count` whole numbers.
+/// Reads dimensions from `count` whole numbers.
 fn sizes_of(count: usize, numbers: impl Iterator<Item = f64>) -> Result<Vec<usize>, Error> {
     let mut dims = memory::with_room(count, "dimensions")?;
     for number in numbers {
         if number.fract() != 0.0 {
             return Err(not_sizes(&options::number_text(number)));
         }
-        // Below 0 is 0 to the hosts.
+        // The hosts read a negative size as 0.
         dims.push(number.max(0.0) as usize);
     }
-    while dims.len() > 2 && dims.last() == Some(&1) {
-        dims.pop();
-    }
+    let dims = trimmed(dims);
     elements(&dims)?;
     Ok(dims)
 }
@@ -42,54 +38,51 @@ fn not_sizes(got: &dyn Display) -> Error {
     Error::new("size", format!("Sizes are two or more whole numbers, and this is {got}."))
 }
 
-/// `reshape (u, m, n, ..)` and `reshape (u, [m n ..])`. One of several sizes may be empty: it is what is left.
+/// `reshape (u, m, n, ..)` and `reshape (u, [m n ..])`. One of several sizes may be empty: it follows from the others.
 pub(super) fn reshape<'a>(held: StoredArray, given: &[Argument]) -> Result<Reply<'a>, Error> {
     let dims = match given {
         [row] => sizes(row)?,
-        _ => sizes_of(given.len(), asked(&held, given)?.into_iter())?,
+        _ => sizes_of(given.len(), given_sizes(&held, given)?.into_iter())?,
     };
     if elements(&dims)? != held.len() {
-        let text = format!("reshape: can't reshape {} array to {} array", told(&held.dims), told(&dims));
+        let text = format!("reshape: can't reshape {} array to {} array", size_text(&held.dims), size_text(&dims));
         return Err(Error::new("size", text));
     }
     // Shared numbers never change, so both objects may have them.
     keep(held.home, 0, move |_, _, _| Ok(StoredArray { dims, ..held }))
 }
 
-/// Sizes one by one, of which one may be left open.
-fn asked(held: &StoredArray, given: &[Argument]) -> Result<Vec<f64>, Error> {
+/// Reads sizes one by one, at most one of them empty.
+fn given_sizes(held: &StoredArray, given: &[Argument]) -> Result<Vec<f64>, Error> {
     let mut open = None;
-    let mut asked: Vec<f64> = memory::with_room(given.len(), "dimensions")?;
+    let mut numbers: Vec<f64> = memory::with_room(given.len(), "dimensions")?;
     for size in given {
-        if size.is_empty() && open.replace(asked.len()).is_some() {
+        if size.is_empty() && open.replace(numbers.len()).is_some() {
             return Err(Error::new("size", "reshape: only one size may be []."));
         }
-        asked.push(if size.is_empty() { 1.0 } else { size.scalar().ok_or_else(|| not_sizes(size))? });
+        numbers.push(if size.is_empty() { 1.0 } else { size.scalar().ok_or_else(|| not_sizes(size))? });
     }
     if let Some(open) = open {
-        let (len, rest) = (held.len() as f64, asked.iter().product::<f64>());
-        asked[open] = if len == 0.0 && rest == 0.0 { 0.0 } else { len / rest };
-        if asked[open].fract() != 0.0 {
+        let (len, rest) = (held.len() as f64, numbers.iter().product::<f64>());
+        numbers[open] = if len == 0.0 && rest == 0.0 { 0.0 } else { len / rest };
+        if numbers[open].fract() != 0.0 {
             let text = format!("reshape: {len} elements cannot be divided by the product of the sizes, {rest}.");
             return Err(Error::new("size", text));
         }
     }
-    Ok(asked)
+    Ok(numbers)
 }
 
-/// How many elements that is.
+/// Returns the number of elements.
 ///
 /// # Errors
-/// `outOfMemory` for more than there can be.
+/// `outOfMemory` if no memory can hold them.
 pub(super) fn elements(dims: &[usize]) -> Result<usize, Error> {
-    let product = dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
-    // Zeros make nothing of everything, also where the product of the others is too large.
-    let product = if dims.contains(&0) { Some(0) } else { product };
-    let fits = product.filter(|&product| product <= isize::MAX as usize / size_of::<f64>());
-    fits.ok_or_else(|| Error::new("outOfMemory", "There is no memory for an array of these dimensions."))
+    dims::elements(dims)
+        .ok_or_else(|| Error::new("outOfMemory", "There is no memory for an array of these dimensions."))
 }
 
-/// An object, or the number for one, that stands for a copy of the host's array.
+/// Copies the host's array. Returns an object, or the number for one.
 pub(super) fn new<'a>(object: bool, values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Error> {
     if let Some(held) = StoredArray::of(values)? {
         return again(object, held, selection);
@@ -101,7 +94,7 @@ pub(super) fn new<'a>(object: bool, values: &'a Argument, selection: &Selection)
     }))
 }
 
-/// An object that stands for the same array; or for a copy of it, where another device is named.
+/// Returns an object for the same array, or for a copy if another device is named.
 fn again<'a>(object: bool, held: StoredArray, selection: &Selection) -> Result<Reply<'a>, Error> {
     let effort = effort(held.len());
     let Some(other) = selection.another_device(held.home)? else {
@@ -116,7 +109,7 @@ fn again<'a>(object: bool, held: StoredArray, selection: &Selection) -> Result<R
     }))
 }
 
-/// An array of random numbers. In a step that is being recorded, they are the step's.
+/// Makes an array of random numbers; in a step under recording they are the step's.
 pub(super) fn random<'a>(
     what: Distribution,
     dims: &Argument,
@@ -138,15 +131,15 @@ pub(super) fn random<'a>(
     Ok(chosen.held(true, effort(len), move |engine, home, watch| {
         let draw = random::draw(what, home.step().is_none());
         let numbers = in_class_of_engine!(class, T => {
-            let mut array = super::run::array::<T>(engine, len)?;
-            T::arithmetic(engine).random(draw, &mut array, watch)?;
-            Numbers::from(array)
+            let mut numbers = array::<T>(engine, len)?;
+            T::arithmetic(engine).random(draw, &mut numbers, watch)?;
+            Numbers::from(numbers)
         });
         Ok(StoredArray { home, dims, class, numbers })
     }))
 }
 
-/// An array of one value.
+/// Makes an array of one value.
 pub(super) fn fill<'a>(
     number: &Argument,
     dims: &Argument,

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::super::steps;
-use super::super::store::StoredArray;
-use super::give::{give, settle};
-use super::operands::{OnEngine, Operand, Values, home_of, told};
-use super::run::{Engines, Number, array, in_class_of_engine, keep};
+use super::operands::{OnEngine, Operand, Values, home_of};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, in_class_of_engine, keep};
+use crate::gateway::dims::size_text;
+use crate::gateway::store::{StoredArray, steps};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Expansion, Unary};
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
-/// The first of two operands where a mask is true, else the second: arrays of one size, or of one element.
+/// Takes the first of two operands where a mask is true, else the second. The arrays have one size, or one element.
 pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error> {
     let home = home_of(arguments)?;
     let [mask, a, b] = arguments.map(|argument| Operand::new(argument, home));
@@ -32,19 +32,18 @@ pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error
     };
     let computed = if in_single { Class::Single } else { Class::Double };
     let (class, len) = (a.class, dims.iter().product());
-    in_class_of_engine!(computed, T => give::<T>(home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(home, (class, dims), len, move |engine, to, watch| {
         let [a, b] = [a.values.on::<T>(engine, watch)?, b.values.on(engine, watch)?];
-        // In the class that it is computed in: one of two integers need not be rounded.
-        settle(engine, computed, to, watch, |to| chosen(engine, mask.values, [a, b], to, watch))
+        // Written in the class of the computation: a choice of two integers needs no rounding.
+        write_in_class(engine, computed, to, watch, |to| chosen(engine, mask.values, [a, b], to, watch))
     }))
 }
 
-/// `u(mask) = v` where a step that is being recorded computes the mask, which has as many elements as the array: another
-/// array, of what is assigned where the mask is true. That is one number, or what the same mask has picked. The array's
-/// class afterwards is told, and that of the engine for it.
+/// Assigns `u(mask) = v` in a step under recording that computes the mask, a value for each element of the array. `v`
+/// is one number, or elements that the mask has picked. The result has class `class`, its numbers class `stored`.
 ///
 /// # Errors
-/// `trace`, for other values.
+/// `trace` for other values.
 pub(super) fn put<'a>(
     held: StoredArray,
     mut values: Operand<'a>,
@@ -72,7 +71,7 @@ pub(super) fn put<'a>(
 
 /// Writes the first of two where a mask is true, else the second.
 fn chosen<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     mask: Values,
     [a, b]: [OnEngine<T>; 2],
     to: &mut Array<T>,
@@ -95,22 +94,22 @@ fn chosen<T: Number>(
     arithmetic.binary(Binary::Add, both, &flat([a.len(), b.len()])?, to, watch)
 }
 
-/// The size of a choice.
+/// Returns the size of a choice.
 ///
 /// # Errors
-/// `size`, for arrays of two sizes.
+/// `size` for arrays of two sizes.
 fn dims_of(operands: [&Operand; 3]) -> Result<Vec<usize>, Error> {
     let mut arrays = operands.iter().filter(|operand| operand.len() != 1);
     let dims = arrays.next().map_or_else(|| vec![1, 1], |first| first.dims.clone());
     if arrays.all(|other| other.dims == dims) {
         return Ok(dims);
     }
-    let [mask, a, b] = operands.map(|operand| told(&operand.dims));
+    let [mask, a, b] = operands.map(|operand| size_text(&operand.dims));
     let text = format!("nonconformant arguments (the mask is {mask}, and what it chooses from {a} and {b})");
     Err(Error::new("size", text))
 }
 
-/// Of arrays whose sizes are alike but for such of one element.
+/// Expands two arrays of one size or of one element, as vectors.
 fn flat([a, b]: [usize; 2]) -> Result<Expansion, stencil::Error> {
     Expansion::new([&[a], &[b]]).ok_or_else(|| stencil::Error::Internal("Arrays of one dimension expand.".into()))
 }

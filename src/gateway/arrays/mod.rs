@@ -1,28 +1,28 @@
-//! `DeviceArray_CUDA (verb, ...)`: what is behind the class `DeviceArray`.
+//! `DeviceArray_CUDA (verb, ...)`: the verbs behind the class `DeviceArray`.
 //!
-//! A verb is a line in [`VERBS`]. What the class checks is checked here again as far as memory depends on it: nobody
-//! need call this through the class.
+//! A verb is a line in [`VERBS`]. The class's checks that memory depends on are repeated here, for direct calls.
 
 mod apply;
 mod class;
 mod combine;
 mod elements;
-mod give;
 mod index;
 mod make;
 mod merge;
 mod operands;
 mod order;
+mod pattern;
 mod reduce;
+mod result;
 mod run;
 mod shape;
 mod statistics;
 mod steps;
+mod subscripts;
 
-use super::backend::Selection;
-use super::options::{self, Names};
-use super::store::{self, Home, StoredArray};
-use super::{check_outputs_up_to, too_few_inputs};
+use crate::gateway::options::{self, Names, Selection};
+use crate::gateway::store::{self, Home, StoredArray};
+use crate::gateway::{check_outputs_up_to, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Output, Reply, Value};
 use crate::stencil::functions::Distribution;
 use crate::stencil::{Binary, Extreme, MAX_POWER, Reduction, Scan, Unary};
@@ -31,14 +31,14 @@ pub(super) use class::{in_class_of_host, round};
 use elements::Each;
 pub(super) use index::gathered;
 pub(super) use operands::brought;
-pub(super) use run::{Engines, Number};
+pub(super) use run::Number;
 use statistics::Statistic;
 
 pub(super) const FUNCTION: Function = Function { name: "DeviceArray_CUDA", call };
 
 const OPTIONS: Names = Names(&[&["Backend", "Device"]]);
 
-/// A verb: what a call does.
+/// The action of a call.
 #[derive(Debug, Clone, Copy)]
 enum Verb {
     New {
@@ -64,7 +64,7 @@ enum Verb {
     },
     Remove,
     Cat,
-    /// Along the dimension of this number, counted from 0.
+    /// Along this dimension, counted from 0.
     Join(usize),
     Repmat,
     Permute,
@@ -82,7 +82,7 @@ enum Verb {
     Binary(Binary),
     Merge,
     Reduce(Reduction),
-    /// With places, where they are asked for.
+    /// With places if two outputs are asked for.
     Extreme(Reduction, Extreme),
     Scan(Scan),
     Sort,
@@ -103,7 +103,7 @@ enum Verb {
     Shares,
 }
 
-/// The words for them, those of the hosts' own functions where there are such.
+/// Words for the verbs: names of the hosts' own functions, if there are any.
 const VERBS: [(&str, Verb); 120] = [
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
@@ -227,7 +227,7 @@ const VERBS: [(&str, Verb); 120] = [
     ("shares", Verb::Shares),
 ];
 
-/// The verb that a text names.
+/// Returns the verb that a text names.
 fn verb(text: &str) -> Option<Verb> {
     VERBS.iter().find(|(word, _)| *word == text).map(|&(_, verb)| verb)
 }
@@ -249,7 +249,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
         (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
         (Verb::Random(what), [dims, class, pairs @ ..]) => make::random(what, dims, class, &selection(pairs, 4)?),
         (Verb::Rng, []) => {
-            let state = super::random::state();
+            let state = store::random::state();
             Ok(value(Value::Row(vec![f64::from(state.seed), state.number as f64])))
         }
         (Verb::Rng, [state]) => steps::set_random(state),
@@ -327,18 +327,18 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     }
 }
 
-/// The dimensions of an array.
+/// Returns the dimensions of an array.
 ///
 /// # Errors
-/// `trace`, for what a mask picks in a step that is being recorded.
+/// `trace` for the elements that a mask picks in a step under recording.
 fn size<'a>(array: &StoredArray) -> Result<Reply<'a>, Error> {
     if array.is_picked() {
-        return Err(super::steps::asks_how_many(array));
+        return Err(store::steps::asks_how_many(array));
     }
     Ok(value(Value::Row(array.dims.iter().map(|&dim| dim as f64).collect())))
 }
 
-/// A place, in words for the host: of a step that is recorded, where its arrays will lie.
+/// Describes a place for the host; for a step under recording, the place that its arrays will have.
 fn place<'a>(home: Home) -> Reply<'a> {
     let (backend, device) = match home.device() {
         Some(ordinal) => ("cuda", ordinal as f64 + 1.0),
@@ -354,13 +354,13 @@ fn place<'a>(home: Home) -> Reply<'a> {
     value(Value::Struct(fields))
 }
 
-/// A power that is made of products: an ordinary whole number, of no class of integers.
+/// Returns an exponent that is computed by products: a whole number of a class other than integers.
 fn whole_power(exponent: &Argument) -> Option<i32> {
     let whole = |value: &f64| value.fract() == 0.0 && value.abs() <= f64::from(MAX_POWER);
     exponent.scalar().filter(|value| whole(value) && !is_integer(exponent.class())).map(|value| value as i32)
 }
 
-/// The hosts' classes of numbers, which may be taken for an option.
+/// The hosts' numeric classes, which users may put where an option belongs.
 const CLASSES: [&str; 12] =
     ["double", "single", "logical", "char", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"];
 
@@ -372,13 +372,13 @@ fn reply(output: Output<'_>) -> Reply<'_> {
     Reply { warnings: Vec::new(), note: None, output }
 }
 
-/// The array that an argument stands for.
+/// Returns the array of an argument.
 fn held(argument: &Argument) -> Result<StoredArray, Error> {
     StoredArray::of(argument)?
         .ok_or_else(|| Error::new("dataType", format!("A DeviceArray is expected, and this is {argument}.")))
 }
 
-/// `Backend` and `Device`, of which the first is the input `position`.
+/// Reads `Backend` and `Device`; the first of the pairs is the input `position`.
 fn selection(pairs: &[Argument], position: usize) -> Result<Selection, Error> {
     if let Some(class) = pairs.first().and_then(Argument::text).filter(|text| CLASSES.contains(text)) {
         let text = format!(

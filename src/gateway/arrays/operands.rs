@@ -1,40 +1,39 @@
-//! Operands: what an argument is, of which class, and how it comes to where the engine computes.
+//! Operands: their classes, and their way to the engine that computes.
 
 use std::sync::Arc;
 
-use super::super::steps;
-use super::super::store::{Home, Numbers, StoredArray};
 use super::class::{self, Upload};
-use super::run::{Engines, Number, filled};
+use super::run::{DynEngine, Number, filled};
+use crate::gateway::store::{Home, Numbers, StoredArray, steps};
 use crate::mex::{Argument, Class, Error};
 use crate::stencil::{self, Array};
 use crate::watch::Watch;
 
-/// An operand: what is held, an array of the host's, or a number of the host's.
+/// An operand: a stored array, an array of the host's, or a number of the host's.
 pub(super) struct Operand<'a> {
     pub(super) class: Class,
     pub(super) dims: Vec<usize>,
     pub(super) values: Values<'a>,
 }
 
-/// The values of one.
+/// Values of an operand.
 pub(super) enum Values<'a> {
     Held(Numbers),
     Host(Upload<'a>),
     Number(f64),
 }
 
-/// What an engine computes on.
+/// Values on the engine that computes.
 pub(super) enum OnEngine<T> {
     Array(Arc<Array<T>>),
     Number(T),
 }
 
 impl<'a> Operand<'a> {
-    /// An argument of a call on an array in `home`.
+    /// Reads an argument of a call on an array in `home`.
     ///
     /// # Errors
-    /// `dataType`: for what has no class of a DeviceArray's, and for an array that lies elsewhere; `trace` as
+    /// `dataType` for a class that no DeviceArray has, and for an array that lies elsewhere; `trace` as in
     /// [`of_held`](Operand::of_held).
     pub(super) fn new(argument: &'a Argument, home: Home) -> Result<Operand<'a>, Error> {
         if let Some(held) = StoredArray::of(argument)? {
@@ -48,10 +47,10 @@ impl<'a> Operand<'a> {
         Ok(Operand { class, dims: argument.dims().to_vec(), values })
     }
 
-    /// An array that is held.
+    /// Reads a stored array.
     ///
     /// # Errors
-    /// `dataType`, where it does not lie in `home`; `trace`, where that is a step that is over, or both are steps.
+    /// `dataType` if it does not lie in `home`; `trace` if `home` is a step that has ended, or both belong to steps.
     pub(super) fn of_held(held: StoredArray, home: Home) -> Result<Operand<'a>, Error> {
         let held = steps::lifted(held, home)?;
         if held.home != home {
@@ -64,16 +63,15 @@ impl<'a> Operand<'a> {
         Ok(Operand { class: held.class, dims: held.dims, values: Values::Held(held.numbers) })
     }
 
-    /// The number of its elements.
     pub(super) fn len(&self) -> usize {
         self.dims.iter().product()
     }
 
-    /// Its values as those of an array of another class, where the engine computes.
+    /// Uploads the values, converted to another class.
     pub(super) fn in_class<T: Number>(
         self,
         class: Class,
-        engine: &Engines,
+        engine: &DynEngine,
         watch: &Watch,
     ) -> Result<OnEngine<T>, stencil::Error> {
         let numbers = match self.values {
@@ -85,7 +83,7 @@ impl<'a> Operand<'a> {
         T::of(&numbers, engine, watch).map(OnEngine::Array)
     }
 
-    /// Whether it is stored in single.
+    /// Returns true if the values are stored in single.
     pub(super) fn is_in_single(&self) -> bool {
         match &self.values {
             Values::Held(Numbers::Single(_)) => true,
@@ -95,8 +93,8 @@ impl<'a> Operand<'a> {
 }
 
 impl Values<'_> {
-    /// They are where the engine computes, in this class.
-    pub(super) fn on<T: Number>(self, engine: &Engines, watch: &Watch) -> Result<OnEngine<T>, stencil::Error> {
+    /// Uploads the values in this class.
+    pub(super) fn on<T: Number>(self, engine: &DynEngine, watch: &Watch) -> Result<OnEngine<T>, stencil::Error> {
         match self {
             Values::Held(numbers) => T::of(&numbers, engine, watch).map(OnEngine::Array),
             Values::Host(upload) => {
@@ -107,11 +105,11 @@ impl Values<'_> {
         }
     }
 
-    /// An array of them, of `len` elements where they are one number.
+    /// Uploads the values as an array; one number is repeated `len` times.
     pub(super) fn array<T: Number>(
         self,
         len: usize,
-        engine: &Engines,
+        engine: &DynEngine,
         watch: &Watch,
     ) -> Result<Arc<Array<T>>, stencil::Error> {
         match self.on(engine, watch)? {
@@ -130,19 +128,18 @@ impl<T: Number> OnEngine<T> {
     }
 }
 
-/// The error of two operands that lie apart.
+/// Returns the error of two operands in two places.
 pub(super) fn apart(home: Home, other: Home) -> Error {
     let text =
         format!("One operand lies in {home}, the other in {other}: gather one, and make a DeviceArray of it there.");
     Error::new("dataType", text)
 }
 
-/// The numbers of an argument where arrays in `home` are computed on: those of the host's go there, and what is held outside
-/// a step that is being recorded comes into it.
+/// Brings an argument's numbers to `home`: uploads the host's, and moves stored arrays into a step under recording.
 ///
 /// # Errors
 /// Those of [`Operand::new`], and the engine's.
-pub(in super::super) fn brought(argument: &Argument, home: Home) -> Result<Numbers, Error> {
+pub(crate) fn brought(argument: &Argument, home: Home) -> Result<Numbers, Error> {
     let Operand { class, values, .. } = Operand::new(argument, home)?;
     Ok(match values {
         Values::Held(numbers) => numbers,
@@ -151,26 +148,21 @@ pub(in super::super) fn brought(argument: &Argument, home: Home) -> Result<Numbe
     })
 }
 
-/// Where the first of some arguments that is held lies; in a step that is being recorded, where one of them does.
+/// Returns the home of the first stored array among some arguments, or of the first in a step under recording.
 ///
 /// # Errors
-/// `dataType`, where none is.
+/// `dataType` if none is stored.
 pub(super) fn home_of<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Result<Home, Error> {
-    let mut told = Vec::new();
+    let mut others = Vec::new();
     let mut first = None;
     for argument in arguments {
         match StoredArray::of(argument)? {
             Some(held) if held.home.step().is_some() => return Ok(held.home),
             Some(held) => first = first.or(Some(held.home)),
-            None => told.push(argument.to_string()),
+            None => others.push(argument.to_string()),
         }
     }
     first.ok_or_else(|| {
-        Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", told.join(" and ")))
+        Error::new("dataType", format!("A DeviceArray is expected, and these are {}.", others.join(" and ")))
     })
-}
-
-/// Dimensions as errors tell them: `3x4`.
-pub(super) fn told(dims: &[usize]) -> String {
-    dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
 }

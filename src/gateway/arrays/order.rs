@@ -1,15 +1,14 @@
-//! Verbs that go along lines: extremes with their places, running sums and products, sorts; and the places of what is no
-//! zero.
+//! Verbs along lines: extremes with their places, running sums and products, sorts; and the places of nonzeros.
 //!
-//! Two results of a call are two numbers of the host's where both are doubles of one element; else both are kept.
+//! Two results of a call are two numbers of the host's if both are doubles of one element; else both are stored.
 
 use std::sync::Arc;
 
-use super::super::store::{Home, Numbers, StoredArray};
 use super::class::{is_integer, plain};
-use super::give::{give, settle};
 use super::reduce::{Along, shape, split};
-use super::run::{Engines, Number, array, in_class_of_engine};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, effort, in_class_of_engine};
+use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{
     self, Array, Binary, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,
@@ -17,17 +16,16 @@ use crate::stencil::{
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
-/// The reply of a call that gives an array of this class, and one of places of the same dimensions, both of which `run`
-/// makes.
-fn give_both<'a, T: Number>(
+/// Returns the reply of a call with two results of `run`: an array of this class, and places of the same dimensions.
+fn two_results<'a, T: Number>(
     home: Home,
     (class, dims): (Class, Vec<usize>),
     elements: usize,
-    run: impl FnOnce(&Engines, &Watch) -> Result<(Array<T>, Array<f64>), stencil::Error> + Send + 'a,
+    run: impl FnOnce(&DynEngine, &Watch) -> Result<(Array<T>, Array<f64>), stencil::Error> + Send + 'a,
 ) -> Result<Reply<'a>, Error> {
     let chosen = home.choose()?;
-    let effort = home.effort(super::run::effort(elements));
-    // In a step there are no numbers of the host's.
+    let effort = home.effort(effort(elements));
+    // A step has no numbers of the host's.
     if dims.iter().product::<usize>() == 1 && class == Class::Double && home.step().is_none() {
         return chosen.reply_all(&[&dims, &dims], effort, move |engine, outputs: Vec<&mut [f64]>, watch| {
             let (values, places) = run(engine, watch)?;
@@ -37,7 +35,7 @@ fn give_both<'a, T: Number>(
             })
         });
     }
-    let make = move |engine: &Engines, home, watch: &Watch| {
+    let make = move |engine: &DynEngine, home, watch: &Watch| {
         let (values, places) = run(engine, watch)?;
         let values = StoredArray { home, dims: dims.clone(), class, numbers: T::numbers(Arc::new(values)) };
         Ok(vec![values, StoredArray::new(home, dims, places)])
@@ -45,17 +43,17 @@ fn give_both<'a, T: Number>(
     Ok(chosen.held_all(true, effort, Box::new(make)))
 }
 
-/// Places as the hosts count them.
-fn counted(engine: &Engines, indices: &Indices, watch: &Watch) -> Result<Array<f64>, stencil::Error> {
+/// Returns places counted from 1, as the hosts do.
+fn counted(engine: &DynEngine, indices: &Indices, watch: &Watch) -> Result<Array<f64>, stencil::Error> {
     let mut places = array(engine, indices.len())?;
     f64::arithmetic(engine).ordinals(indices, Target::Array(&mut places), watch).map(|()| places)
 }
 
-/// The smallest or the largest along a dimension, with its place there.
+/// Returns the smallest or the largest element along a dimension, and its place.
 pub(super) fn extremes<'a>(held: StoredArray, which: Extreme, dim: &Argument) -> Result<Reply<'a>, Error> {
     let (size, dims) = shape(Reduction::Max, &held.dims, Along::new(dim)?);
     in_class_of_engine!(held.numbers.class(), T => {
-        give_both::<T>(held.home, (held.class, dims), held.len(), move |engine, watch| {
+        two_results::<T>(held.home, (held.class, dims), held.len(), move |engine, watch| {
             let (below, along, above) = (size[0], size[1], size[2]);
             let mut values = array::<T>(engine, if along == 0 { 0 } else { below * above })?;
             if values.is_empty() {
@@ -69,26 +67,26 @@ pub(super) fn extremes<'a>(held: StoredArray, which: Extreme, dim: &Argument) ->
     })
 }
 
-/// Each element with all ahead of it along a dimension: in double for truth values and integers, as the host has it.
+/// Combines each element with all before it along a dimension; logical values and integers in double, as the host does.
 pub(super) fn scan<'a>(held: StoredArray, op: Scan, dim: &Argument) -> Result<Reply<'a>, Error> {
     let size = lines(&held.dims, Along::new(dim)?);
     let class = if held.class == Class::Logical || is_integer(held.class) { Class::Double } else { held.class };
     let len = held.len();
-    in_class_of_engine!(class, T => give::<T>(held.home, (class, held.dims), len, move |engine, to, watch| {
+    in_class_of_engine!(class, T => result::<T>(held.home, (class, held.dims), len, move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }
         let numbers = T::of(&held.numbers, engine, watch)?;
-        settle(engine, class, to, watch, |to| T::arithmetic(engine).scan(op, &numbers, size, to, watch))
+        write_in_class(engine, class, to, watch, |to| T::arithmetic(engine).scan(op, &numbers, size, to, watch))
     }))
 }
 
-/// The extents below a dimension, along it and above it; of all elements one line.
+/// Returns the extents below a dimension, along it and above it; all elements are one line.
 fn lines(dims: &[usize], along: Along) -> [usize; 3] {
     along.of(dims).map_or_else(|| [1, dims.iter().product(), 1], |at| split(dims, at))
 }
 
-/// `sort (u, dim, mode)`, with the places that the elements come from where two results are asked for.
+/// `sort (u, dim, mode)`, with the original places of the elements if two results are asked for.
 pub(super) fn sort<'a>(
     held: StoredArray,
     (dim, mode): (&Argument, &Argument),
@@ -107,17 +105,17 @@ pub(super) fn sort<'a>(
     let dims = held.dims.clone();
     in_class_of_engine!(held.numbers.class(), T => {
         if !with_places {
-            return give::<T>(home, (class, dims), len, move |engine, to, watch| {
+            return result::<T>(home, (class, dims), len, move |engine, to, watch| {
                 if to.is_empty() {
                     return Ok(watch.check()?);
                 }
                 let numbers = T::of(&held.numbers, engine, watch)?;
-                settle(engine, Class::Double, to, watch, |to| {
+                write_in_class(engine, Class::Double, to, watch, |to| {
                     T::arithmetic(engine).sort(order, &numbers, size, to, false, watch).map(drop)
                 })
             });
         }
-        give_both::<T>(home, (class, dims), len, move |engine, watch| {
+        two_results::<T>(home, (class, dims), len, move |engine, watch| {
             let mut values = array::<T>(engine, len)?;
             if len == 0 {
                 return Ok((values, array(engine, 0)?));
@@ -130,7 +128,7 @@ pub(super) fn sort<'a>(
     })
 }
 
-/// The places of what is no zero. It is known behind this how many there are.
+/// Finds the places of nonzeros. Their number is known afterwards, so this waits for the engine.
 pub(super) fn found(held: &StoredArray) -> Result<Arc<Indices>, Error> {
     let engine = held.home.engine()?;
     let watch = Watch::new();
@@ -140,7 +138,7 @@ pub(super) fn found(held: &StoredArray) -> Result<Arc<Indices>, Error> {
     }))
 }
 
-/// `find (u)`: places over the whole array, or `[i, j]`, its rows and columns.
+/// `find (u)`: places in the whole array, or `[i, j]`, their rows and columns.
 pub(super) fn find<'a>(held: StoredArray, outputs: usize) -> Result<Reply<'a>, Error> {
     let indices = found(&held)?;
     let count = indices.len();
@@ -152,13 +150,13 @@ pub(super) fn find<'a>(held: StoredArray, outputs: usize) -> Result<Reply<'a>, E
     };
     let len = held.len();
     if outputs < 2 {
-        return give::<f64>(held.home, (Class::Double, dims), len, move |engine, to, watch| match to.is_empty() {
+        return result::<f64>(held.home, (Class::Double, dims), len, move |engine, to, watch| match to.is_empty() {
             true => Ok(watch.check()?),
             false => f64::arithmetic(engine).ordinals(&indices, to, watch),
         });
     }
     let rows = held.dims[0] as f64;
-    give_both::<f64>(held.home, (Class::Double, dims), len, move |engine, watch| {
+    two_results::<f64>(held.home, (Class::Double, dims), len, move |engine, watch| {
         if count == 0 {
             return Ok((array(engine, 0)?, array(engine, 0)?));
         }
@@ -169,7 +167,7 @@ pub(super) fn find<'a>(held: StoredArray, outputs: usize) -> Result<Reply<'a>, E
             arithmetic.binary(op, [Operand::Array(from), Operand::Scalar(number)], &plain, &mut to, watch)?;
             Ok(to)
         };
-        // Whole numbers below 2^53, and so quotients are never rounded up to the next one.
+        // Quotients of whole numbers below 2^53 are never rounded up to the next whole number.
         let before = with(Binary::Subtract, &counted(engine, &indices, watch)?, 1.0)?;
         let mut columns = array(engine, count)?;
         arithmetic.unary(Unary::Floor, &with(Binary::Divide, &before, rows)?, &mut columns, watch)?;

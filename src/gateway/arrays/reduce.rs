@@ -1,9 +1,11 @@
 //! Reductions: along a dimension, or over everything.
 
-use super::super::store::StoredArray;
 use super::class::is_integer;
-use super::give::give;
+use super::result::result;
 use super::run::{Number, in_class_of_engine};
+use crate::gateway::dims::trimmed;
+use crate::gateway::options::value_text;
+use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::Reduction;
 use crate::steps::Number as _;
@@ -15,11 +17,13 @@ pub(super) enum Along {
     All,
     /// The first dimension that is not 1: -1.
     First,
-    /// Along one dimension, counted from 0.
+    /// One dimension, counted from 0.
     Dim(usize),
 }
 
 impl Along {
+    /// Reads a dimension.
+    ///
     /// # Errors
     /// `dimension`.
     pub(super) fn new(dim: &Argument) -> Result<Along, Error> {
@@ -32,7 +36,7 @@ impl Along {
         }
     }
 
-    /// Which dimension it is of an array of these, counted from 0; `None` for all.
+    /// Returns the dimension of an array, counted from 0; `None` for all elements.
     pub(super) fn of(self, dims: &[usize]) -> Option<usize> {
         match self {
             Along::All => None,
@@ -43,20 +47,20 @@ impl Along {
 }
 
 pub(super) fn wrong_dimension(dim: &Argument) -> Error {
-    let got = dim.scalar().map_or_else(|| dim.to_string(), super::super::options::number_text);
-    Error::new("dimension", format!("A dimension is a whole number from 1 up, and this is {got}."))
+    let text = format!("A dimension is a whole number from 1 up, and this is {}.", value_text(dim));
+    Error::new("dimension", text)
 }
 
-/// How the dimensions fall apart at one of them: the elements below it, along it and above it.
+/// Returns the number of elements below a dimension, along it and above it.
 pub(super) fn split(dims: &[usize], at: usize) -> [usize; 3] {
     let product = |dims: &[usize]| dims.iter().product::<usize>();
     if at < dims.len() { [product(&dims[..at]), dims[at], product(&dims[at + 1..])] } else { [product(dims), 1, 1] }
 }
 
-/// What a reduction makes of an array of these dimensions: the three extents, and the dimensions of the result.
+/// Returns the three extents of a reduction, and the dimensions of its result.
 pub(super) fn shape(op: Reduction, dims: &[usize], along: Along) -> ([usize; 3], Vec<usize>) {
-    // What is largest of no elements is nothing; other reductions of 0 x 0 are those of 0 x 1, unless along a given
-    // dimension, as MATLAB and Octave from 11 on have it.
+    // Extremes of no elements are empty; other reductions take 0 x 0 for 0 x 1 unless a dimension is given, as MATLAB
+    // and Octave from 11 on do.
     let of_nothing = matches!(op, Reduction::Min | Reduction::Max);
     let mut dims = dims.to_vec();
     if dims == [0, 0] && along == Along::First && !of_nothing {
@@ -73,27 +77,27 @@ pub(super) fn shape(op: Reduction, dims: &[usize], along: Along) -> ([usize; 3],
     if at < dims.len() && !(of_nothing && dims[at] == 0) {
         dims[at] = 1;
     }
-    (size, super::super::windows::trimmed(dims))
+    (size, trimmed(dims))
 }
 
-/// The class of what a reduction of a class gives.
+/// Returns the class of a reduction's result.
 fn class_of(op: Reduction, class: Class) -> Class {
     match op {
         Reduction::Any | Reduction::All | Reduction::Differ => Class::Logical,
         Reduction::Min | Reduction::Max => class,
-        // Sums of truth values and of integers are numbers in double.
+        // Sums of logical values and of integers are numbers in double.
         _ if class == Class::Logical || is_integer(class) => Class::Double,
         _ => class,
     }
 }
 
-/// Reduced along a dimension, counted from 1; over everything for 0, along the first that is not 1 for -1.
+/// Reduces along a dimension, counted from 1; 0 is everything, -1 the first dimension that is not 1.
 pub(super) fn reduce<'a>(array: StoredArray, op: Reduction, dim: &Argument) -> Result<Reply<'a>, Error> {
     let (size, dims) = shape(op, &array.dims, Along::new(dim)?);
     let class = class_of(op, array.class);
-    // Truth values that are stored in single are counted in double.
+    // Logical values that are stored in single are counted in double.
     let computed = if class == Class::Double { Class::Double } else { array.numbers.class() };
-    in_class_of_engine!(computed, T => give::<T>(array.home, (class, dims), array.len(), move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(array.home, (class, dims), array.len(), move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }
@@ -107,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_nothing_has_the_hosts_dimensions() {
+    fn reductions_of_nothing_have_the_hosts_dimensions() {
         let of = |op, dims: &[usize], along| shape(op, dims, along).1;
         for (dims, along, of_sum, of_max) in [
             (&[0, 0][..], Along::First, &[1, 1][..], &[0, 0][..]),

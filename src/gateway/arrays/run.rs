@@ -1,29 +1,29 @@
-//! How the verbs run on an engine: what a call takes, and the arrays that it makes.
+//! Runs of verbs on an engine: their effort, and the arrays that they make.
 
 use std::sync::Arc;
 
-use super::super::store::{Home, Numbers, StoredArray};
+use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Effort, Error, Numeric, Reply};
-use crate::stencil::{self, Array, Engine, Source, Target};
+use crate::stencil::{self, Array, Source, Target};
 use crate::steps;
 use crate::watch::Watch;
 
-/// From this many elements on, a call is watched.
+/// Calls on this many elements are watched.
 const LONG: usize = 1 << 24;
 
-pub(in super::super) type Engines = dyn Engine + 'static;
+pub(crate) use crate::gateway::engine::DynEngine;
 
 /// A class that engines compute in.
-pub(in super::super) trait Number: steps::Number + Numeric {
-    /// Numbers in this class: those that are held, or converted ones.
-    fn of(numbers: &Numbers, engine: &Engines, watch: &Watch) -> Result<Arc<Array<Self>>, stencil::Error>;
+pub(crate) trait Number: steps::Number + Numeric {
+    /// Returns numbers in this class, shared if they have it already.
+    fn of(numbers: &Numbers, engine: &DynEngine, watch: &Watch) -> Result<Arc<Array<Self>>, stencil::Error>;
 }
 
 impl<T: steps::Number + Numeric> Number for T
 where
     T::Other: steps::Number,
 {
-    fn of(numbers: &Numbers, engine: &Engines, watch: &Watch) -> Result<Arc<Array<T>>, stencil::Error> {
+    fn of(numbers: &Numbers, engine: &DynEngine, watch: &Watch) -> Result<Arc<Array<T>>, stencil::Error> {
         if let Some(own) = T::of_numbers(numbers) {
             return Ok(Arc::clone(own));
         }
@@ -52,34 +52,34 @@ macro_rules! in_class_of_engine {
 }
 pub(super) use in_class_of_engine;
 
-/// The effort of a call over `elements` elements.
+/// Returns the effort of a call on `elements` elements.
 pub(super) fn effort(elements: usize) -> Effort {
     Effort { updates: elements as u64, work: elements as u64, calls: 1, long: elements >= LONG, progress: false }
 }
 
-/// The reply of a call that keeps what `run` makes in `home`.
+/// Returns the reply of a call that stores the array that `run` makes in `home`.
 pub(super) fn keep<'a>(
     home: Home,
     elements: usize,
-    run: impl FnOnce(&Engines, Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
+    run: impl FnOnce(&DynEngine, Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
 ) -> Result<Reply<'a>, Error> {
     Ok(home.choose()?.held(true, home.effort(effort(elements)), run))
 }
 
-/// An array that the engine holds, of `len` elements of unknown value.
-pub(super) fn array<T: Number>(engine: &Engines, len: usize) -> Result<Array<T>, stencil::Error> {
+/// Makes an array on the engine, of `len` elements of unknown value.
+pub(super) fn array<T: Number>(engine: &DynEngine, len: usize) -> Result<Array<T>, stencil::Error> {
     T::compute(engine).array(len)
 }
 
-/// An array that the engine holds, with these samples.
-pub(super) fn upload<T: Number>(engine: &Engines, samples: &[T], watch: &Watch) -> Result<Array<T>, stencil::Error> {
+/// Uploads samples to a new array.
+pub(super) fn upload<T: Number>(engine: &DynEngine, samples: &[T], watch: &Watch) -> Result<Array<T>, stencil::Error> {
     let mut array = array(engine, samples.len())?;
     T::compute(engine).copy(Source::Host(samples), Target::Array(&mut array), watch).map(|()| array)
 }
 
-/// An array of `len` elements of one value.
+/// Makes an array of `len` elements of one value.
 pub(super) fn filled<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     len: usize,
     value: T,
     watch: &Watch,

@@ -1,44 +1,42 @@
-//! Verbs that move elements: joined, repeated, turned, shifted, cut. The elements stay what they are, and what comes is
-//! kept, also where it is one element.
+//! Verbs that move elements: join, repeat, turn, shift, cut. Results are stored, even those of one element.
 
 use std::sync::Arc;
 
-use super::super::pattern::{Pattern, Piece};
-use super::super::store::StoredArray;
-use super::super::windows;
 use super::class::{self, is_integer};
-use super::give::{give, settle};
 use super::index::{assembled, box_in, shifted};
 use super::make;
-use super::operands::{OnEngine, Operand, home_of, told};
+use super::operands::{OnEngine, Operand, home_of};
+use super::pattern::{Pattern, Piece};
 use super::reduce::{Along, split, wrong_dimension};
-use super::run::{Engines, Number, array, filled, in_class_of_engine, keep};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, filled, in_class_of_engine, keep};
+use crate::gateway::dims::{size_text, trimmed};
+use crate::gateway::options::value_text;
+use crate::gateway::store::StoredArray;
 use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Boundary, Operand as Of, Places, Shift, Source, Target};
 use crate::steps::Number as _;
 use crate::watch::Watch;
 
-/// A whole number, of any class and size.
+/// Reads a whole number, of any class and size.
 fn whole(argument: &Argument, what: &str) -> Result<f64, Error> {
     let number = argument.scalar().filter(|number| number.fract() == 0.0);
-    number.ok_or_else(|| {
-        let got = argument.scalar().map_or_else(|| argument.to_string(), super::super::options::number_text);
-        Error::new("size", format!("{what} is a whole number, and this is {got}."))
-    })
+    let text = || format!("{what} is a whole number, and this is {}.", value_text(argument));
+    number.ok_or_else(|| Error::new("size", text()))
 }
 
-/// Numbers of any class, in a row.
+/// Reads numbers of any class.
 fn row(argument: &Argument) -> Option<Vec<f64>> {
     argument.numbers().map(Iterator::collect)
 }
 
-/// One dimension of an array.
+/// Reads one dimension of an array.
 fn dimension(argument: &Argument, dims: &[usize]) -> Result<usize, Error> {
     Along::new(argument)?.of(dims).ok_or_else(|| wrong_dimension(argument))
 }
 
-/// How far it is from an element to the next along each dimension.
+/// Returns the distance from an element to the next along each dimension.
 fn strides(dims: &[usize]) -> Vec<isize> {
     let next = |stride: &mut usize, &dim: &usize| {
         let own = *stride;
@@ -48,7 +46,7 @@ fn strides(dims: &[usize]) -> Vec<isize> {
     dims.iter().scan(1, next).collect()
 }
 
-/// An array whose elements are those of another at some places, in that order.
+/// Makes an array of the elements at some places, in that order.
 fn picked<'a>(held: StoredArray, places: Places, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
     if places == Places::run(0, held.len()) {
         // Shared numbers never change, so both objects may have them.
@@ -58,7 +56,7 @@ fn picked<'a>(held: StoredArray, places: Places, dims: Vec<usize>) -> Result<Rep
     of_pieces(held, vec![Piece { from: places, to }], dims)
 }
 
-/// An array of pieces of another.
+/// Makes an array of pieces of another.
 fn of_pieces<'a>(held: StoredArray, pieces: Vec<Piece>, dims: Vec<usize>) -> Result<Reply<'a>, Error> {
     let len = make::elements(&dims)?;
     keep(held.home, len, move |engine, home, watch| {
@@ -89,20 +87,20 @@ pub(super) fn permute<'a>(held: StoredArray, order: &Argument) -> Result<Reply<'
     let strides = strides(&dims);
     let along: Vec<_> = order.iter().map(|&at| (dims[at as usize - 1], strides[at as usize - 1])).collect();
     let places = Pattern::new(0, &along).places()?;
-    picked(held, places, windows::trimmed(along.iter().map(|along| along.0).collect()))
+    picked(held, places, trimmed(along.iter().map(|along| along.0).collect()))
 }
 
-/// A matrix by its rows.
+/// Transposes a matrix.
 ///
 /// # Errors
-/// `dimension`, for arrays of more dimensions.
+/// `dimension` for arrays of more dimensions.
 pub(super) fn transpose<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
     let [rows, columns] = matrix(&held, "transpose")?;
     let places = Pattern::new(0, &[(columns, rows as isize), (rows, 1)]).places()?;
     picked(held, places, vec![columns, rows])
 }
 
-/// The two dimensions of a matrix.
+/// Returns the two dimensions of a matrix.
 fn matrix(held: &StoredArray, name: &str) -> Result<[usize; 2], Error> {
     <[usize; 2]>::try_from(&held.dims[..]).map_err(|_| {
         let text =
@@ -111,7 +109,7 @@ fn matrix(held: &StoredArray, name: &str) -> Result<[usize; 2], Error> {
     })
 }
 
-/// `rot90 (u, k)`: turned by quarters, against the clock.
+/// `rot90 (u, k)`: turns by `k` quarters, counterclockwise.
 pub(super) fn rot90<'a>(held: StoredArray, quarters: &Argument) -> Result<Reply<'a>, Error> {
     let [rows, columns] = matrix(&held, "rot90")?;
     let r = rows as isize;
@@ -127,7 +125,7 @@ pub(super) fn rot90<'a>(held: StoredArray, quarters: &Argument) -> Result<Reply<
     picked(held, places, dims)
 }
 
-/// `flip (u, dim)`: the other way round along a dimension.
+/// `flip (u, dim)`: reverses a dimension.
 pub(super) fn flip<'a>(held: StoredArray, dim: &Argument) -> Result<Reply<'a>, Error> {
     let at = dimension(dim, &held.dims)?;
     let [below, along, above] = split(&held.dims, at);
@@ -138,7 +136,7 @@ pub(super) fn flip<'a>(held: StoredArray, dim: &Argument) -> Result<Reply<'a>, E
     picked(held, places, dims)
 }
 
-/// `circshift (u, n, dim)`: each element `n` places on along a dimension; what leaves at the end comes in at the beginning.
+/// `circshift (u, n, dim)`: moves each element `n` places along a dimension, from the end to the beginning.
 pub(super) fn circshift<'a>(held: StoredArray, by: &Argument, dim: &Argument) -> Result<Reply<'a>, Error> {
     let at = dimension(dim, &held.dims)?;
     let by = whole(by, "How many places circshift shifts by")?;
@@ -165,7 +163,7 @@ pub(super) fn circshift<'a>(held: StoredArray, by: &Argument, dim: &Argument) ->
     of_pieces(held, pieces, dims)
 }
 
-/// `repmat (u, times)`: so many times along each dimension.
+/// `repmat (u, times)`: repeats the array along each dimension.
 pub(super) fn repmat<'a>(held: StoredArray, times: &Argument) -> Result<Reply<'a>, Error> {
     let times = make::sizes(times)?;
     let rank = times.len().max(held.dims.len());
@@ -183,10 +181,10 @@ pub(super) fn repmat<'a>(held: StoredArray, times: &Argument) -> Result<Reply<'a
         stride *= of(&held.dims, d);
     }
     let places = Pattern::new(0, &along).places()?;
-    picked(held, places, windows::trimmed(dims))
+    picked(held, places, trimmed(dims))
 }
 
-/// `resize (u, sizes)`: cut off, or with zeros behind.
+/// `resize (u, sizes)`: cuts the array off, or adds zeros.
 pub(super) fn resize<'a>(held: StoredArray, sizes: &Argument) -> Result<Reply<'a>, Error> {
     let dims = make::sizes(sizes)?;
     let rank = dims.len().max(held.dims.len());
@@ -237,7 +235,7 @@ pub(super) fn triangle<'a>(held: StoredArray, upper: bool, diagonal: &Argument) 
     })
 }
 
-/// `diff (u, order, dim)`: each element of a dimension without the one before it, `order` times.
+/// `diff (u, order, dim)`: differences of neighbours along a dimension, taken `order` times.
 pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> Result<Reply<'a>, Error> {
     let order = Some(whole(order, "The order of differences")?).filter(|order| *order >= 0.0);
     let order = order.ok_or_else(|| Error::new("size", "The order of differences is a whole number from 0 up."))?;
@@ -248,8 +246,7 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
         },
         Along::Dim(at) if at < held.dims.len() => (at, order as usize),
         _ => {
-            let got = dim.scalar().map_or_else(|| dim.to_string(), super::super::options::number_text);
-            let text = format!("diff: a {held} has no dimension {got}.");
+            let text = format!("diff: a {held} has no dimension {}.", value_text(dim));
             return Err(Error::new("dimension", text));
         }
     };
@@ -257,9 +254,9 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
     let [below, along, above] = split(&held.dims, at);
     let mut dims = held.dims.clone();
     dims[at] = along.saturating_sub(order);
-    let (dims, len) = (windows::trimmed(dims), held.len());
+    let (dims, len) = (trimmed(dims), held.len());
     let computed = if is_integer(class) { Class::Double } else { class };
-    in_class_of_engine!(computed, T => give::<T>(held.home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(held.home, (class, dims), len, move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }
@@ -272,7 +269,7 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
                 T::arithmetic(engine).pick(from, &places, Target::Array(&mut part), watch).map(|()| part)
             };
             let (later, earlier) = (part(1)?, part(0)?);
-            settle(engine, class, to, watch, |to| {
+            write_in_class(engine, class, to, watch, |to| {
                 let operands = [Of::Array(&later), Of::Array(&earlier)];
                 T::arithmetic(engine).binary(Binary::Subtract, operands, &class::plain(later.len())?, to, watch)
             })
@@ -289,9 +286,9 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
     }))
 }
 
-/// Along which dimension differences are taken where none is named, and how many times: the first that is not 1. Where it
-/// has no more elements than that, one less times; the rest along the next, which takes the array as it was: so Octave has
-/// it. `None` for one element, of which nothing is left.
+/// Returns the dimension and the order of differences if no dimension is named: the first that is not 1. If `order` is
+/// not less than its extent, the extent minus one is taken along it, and the rest along the next dimension of the
+/// original array, as in Octave. `None` for one element, since nothing remains of it.
 fn unnamed(dims: &[usize], order: usize) -> Option<(usize, usize)> {
     let first = dims.iter().position(|&dim| dim != 1).unwrap_or(0);
     if dims[first] > order || order == 0 {
@@ -308,7 +305,7 @@ fn unnamed(dims: &[usize], order: usize) -> Option<(usize, usize)> {
     found.map(|_| (dims.len() - 1, rest as usize))
 }
 
-/// The most dimensions of arrays joined: each of them takes memory, also where it is 1.
+/// Limit on the dimensions of joined arrays: each takes memory, even an extent of 1.
 const MOST_DIMENSIONS: usize = 1 << 16;
 
 /// `cat (dim, u, v, ..)`.
@@ -321,7 +318,7 @@ pub(super) fn cat<'a>(dim: &Argument, arrays: &'a [Argument]) -> Result<Reply<'a
     join(at, arrays)
 }
 
-/// Arrays one behind the other along a dimension, counted from 0.
+/// Joins arrays along a dimension, counted from 0.
 pub(super) fn join(at: usize, arrays: &[Argument]) -> Result<Reply<'_>, Error> {
     let home = home_of(arrays)?;
     let operands = arrays.iter().map(|array| Operand::new(array, home)).collect::<Result<Vec<_>, _>>()?;
@@ -340,12 +337,11 @@ pub(super) fn join(at: usize, arrays: &[Argument]) -> Result<Reply<'_>, Error> {
         let numbers = in_class_of_engine!(computed, T => {
             T::numbers(Arc::new(behind_each_other::<T>(engine, operands, (class, &dims, at), watch)?))
         });
-        Ok(StoredArray { home, dims: windows::trimmed(dims), class, numbers })
+        Ok(StoredArray { home, dims: trimmed(dims), class, numbers })
     })
 }
 
-/// The dimensions of two arrays joined. One of 0 x 0 is left out, and one of 1 x 0 or 0 x 1 where it does not go with the
-/// other.
+/// Returns the dimensions of two joined arrays. Leaves out one of 0 x 0, and one of 1 x 0 or 0 x 1 that does not fit.
 fn joined(a: &[usize], b: &[usize], at: usize) -> Result<Vec<usize>, Error> {
     let rank = a.len().max(b.len()).max(at + 1);
     let of = |dims: &[usize], d: usize| dims.get(d).copied().unwrap_or(1);
@@ -366,15 +362,15 @@ fn joined(a: &[usize], b: &[usize], at: usize) -> Result<Vec<usize>, Error> {
                 1 => "horizontal dimensions mismatch",
                 _ => "cat: dimension mismatch",
             };
-            let (a, b) = (told(&windows::trimmed(a.to_vec())), told(b));
+            let (a, b) = (size_text(&trimmed(a.to_vec())), size_text(b));
             Err(Error::new("size", format!("{which} ({a} vs {b})")))
         }
     }
 }
 
-/// Operands in an array of these dimensions, one behind the other.
+/// Writes operands behind each other to an array of these dimensions.
 fn behind_each_other<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     operands: Vec<Operand>,
     (class, dims, at): (Class, &[usize], usize),
     watch: &Watch,
@@ -385,7 +381,7 @@ fn behind_each_other<T: Number>(
     for operand in operands {
         let along = operand.dims.get(at).copied().unwrap_or(1);
         if operand.len() == 0 {
-            // What does not go with the others may have an extent here; it is left out.
+            // An operand that was left out may have an extent here.
             continue;
         }
         let steps = [(below * along, 1), (above, (below * total) as isize)];

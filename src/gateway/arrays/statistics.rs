@@ -1,31 +1,30 @@
 //! Statistics: counts, sums of squares, means, variances, standard deviations and medians.
 //!
 //! # The order
-//! A mean is the sum, in the order of [`Reduction`], divided by the number of elements. A variance takes two passes: the mean
-//! first, then the sum of the squares of the differences from it, each rounded, divided by one less than the number of
-//! elements, or by that number. A standard deviation is its square root.
+//! A mean is the sum, in the order of [`Reduction`], divided by the number of elements. A variance takes two passes:
+//! the mean first, then the sum of the squares of the differences from it, each rounded, divided by the number of
+//! elements or by one less. A standard deviation is its square root.
 
 use std::sync::Arc;
 
-use super::super::pattern::Pattern;
-use super::super::store::StoredArray;
 use super::class::{is_integer, plain};
-use super::give::{give, settle};
+use super::pattern::Pattern;
 use super::reduce::{Along, shape};
-use super::run::{Engines, Number, array, in_class_of_engine};
+use super::result::{result, write_in_class};
+use super::run::{DynEngine, Number, array, in_class_of_engine};
+use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Order, Reduction, Target, Unary};
 use crate::watch::Watch;
 
-/// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statistic {
-    /// How many elements are no zeros.
+    /// Number of nonzeros.
     Nonzeros,
     SumOfSquares,
     Mean,
     Median,
-    /// Divided by one less than the number of elements, or by that.
+    /// Divided by the number of elements if `of_all`, else by one less.
     Variance {
         of_all: bool,
     },
@@ -35,10 +34,10 @@ pub(super) enum Statistic {
 }
 
 impl Statistic {
-    /// With the second input of the hosts' functions: 0 or 1, or nothing.
+    /// Applies the second input of the hosts' functions: 0, 1 or nothing.
     ///
     /// # Errors
-    /// `unsupported`, for weights.
+    /// `unsupported` for weights.
     pub(super) fn weighted(self, weight: &Argument) -> Result<Statistic, Error> {
         let of_all = match weight.scalar() {
             _ if weight.is_empty() => false,
@@ -58,25 +57,25 @@ impl Statistic {
     }
 }
 
-/// Along a dimension, counted from 1; over everything for 0, along the first that is not 1 for -1.
+/// Computes a statistic along a dimension, counted from 1; 0 is everything, -1 the first dimension that is not 1.
 pub(super) fn reply<'a>(held: StoredArray, what: Statistic, dim: &Argument) -> Result<Reply<'a>, Error> {
     let (size, dims) = shape(Reduction::Sum, &held.dims, Along::new(dim)?);
     let real = if held.class == Class::Single { Class::Single } else { Class::Double };
     let class = if what == Statistic::Nonzeros { Class::Double } else { real };
-    // Counts are exact in double; so are truth values and integers.
+    // Counts are exact in double; so are logical values and integers.
     let computed = if is_integer(held.class) { Class::Double } else { class };
     let len = held.len();
-    in_class_of_engine!(computed, T => give::<T>(held.home, (class, dims), len, move |engine, to, watch| {
+    in_class_of_engine!(computed, T => result::<T>(held.home, (class, dims), len, move |engine, to, watch| {
         if to.is_empty() {
             return Ok(watch.check()?);
         }
         let numbers = T::of(&held.numbers, engine, watch)?;
-        settle(engine, class, to, watch, |to| compute(engine, what, (&numbers, size), to, watch))
+        write_in_class(engine, class, to, watch, |to| compute(engine, what, (&numbers, size), to, watch))
     }))
 }
 
 fn compute<T: Number>(
-    engine: &Engines,
+    engine: &DynEngine,
     what: Statistic,
     (numbers, size): (&Arc<Array<T>>, [usize; 3]),
     to: &mut Array<T>,
@@ -120,7 +119,7 @@ fn compute<T: Number>(
     arithmetic.binary(Binary::Multiply, operands, &plain(numbers.len())?, &mut squares, watch)?;
     drop(differences);
     sum(&squares, &mut sums)?;
-    // The hosts give 0 for one element, and NaN for none.
+    // The hosts return 0 for one element, and NaN for none.
     let by = if of_all || count == 1 { count } else { count.saturating_sub(1) };
     match what {
         Statistic::Deviation { .. } => {
@@ -131,11 +130,11 @@ fn compute<T: Number>(
     }
 }
 
-/// Median of each line: the element in the middle, or half the sum of the two. NaN for a line with NaN or without elements.
-/// A zero has no sign.
+/// Computes the median of each line, half the sum of the middle two if their number is even. NaN for a line with NaN or
+/// without elements. A zero has no sign.
 fn medians<T: Number>(
     (numbers, size): (&Array<T>, [usize; 3]),
-    engine: &Engines,
+    engine: &DynEngine,
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
@@ -164,7 +163,7 @@ fn medians<T: Number>(
         let sum = with(Binary::Add, Operand::Array(&middle), Operand::Array(&at(count / 2)?))?;
         middle = with(Binary::Divide, Operand::Array(&sum), Operand::Scalar(T::from_f64(2.0)))?;
     }
-    // NaN is last: 0 where there is none, else NaN.
+    // NaN sorts last: 0 if the last is a number, else NaN.
     let last = at(count - 1)?;
     let is_number = with(Binary::Equal, Operand::Array(&last), Operand::Array(&last))?;
     let spoiled = with(Binary::Divide, Operand::Scalar(T::default()), Operand::Array(&is_number))?;
