@@ -16,7 +16,7 @@ impl<T: Element> ArithmeticKernels<T> {
     /// has room for as many elements as [`scratch_of`] says.
     ///
     /// # Safety
-    /// As [`ArithmeticKernels::unary`], with the scratch; there is a second array where the reduction is of two.
+    /// As [`ArithmeticKernels::fill`], with the scratch; there is a second array where the reduction is of two.
     pub(in super::super::super) unsafe fn reduce(
         &self,
         stream: sys::CUstream,
@@ -43,7 +43,7 @@ impl<T: Element> ArithmeticKernels<T> {
     /// Each chunk.
     ///
     /// # Safety
-    /// As [`ArithmeticKernels::unary`].
+    /// As [`ArithmeticKernels::fill`].
     unsafe fn reduce_once(
         &self,
         stream: sys::CUstream,
