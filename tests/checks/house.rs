@@ -44,8 +44,13 @@ const LIMITS: [(Rule, usize); 6] =
     [(FileLines, 600), (TestLines, 900), (FunctionLines, 100), (Circle, 0), (NoPage, 0), (TheSame, 0)];
 
 /// Documents, and the most words of each.
-const DOCUMENTS: [(&str, usize); 4] =
-    [("ARCHITECTURE.md", 3000), ("BENCHMARKS.md", 3000), ("CHANGELOG.md", 900), ("README.md", 900)];
+const DOCUMENTS: [(&str, usize); 5] = [
+    ("ARCHITECTURE.md", 3000),
+    ("BENCHMARKS.md", 3000),
+    ("CHANGELOG.md", 900),
+    ("README.md", 900),
+    ("docs/tour.md", 800),
+];
 
 /// What a run may cost: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors; and
 /// the library that packages have. `tests/run` writes these figures.
@@ -113,6 +118,32 @@ fn documents_are_short() {
             limit,
         }),
     );
+}
+
+/// Every link of the tour, `[`name`](../file)`, leads to a file that has a function or a type of that name.
+#[test]
+fn the_tour_names_functions_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tour = fs::read_to_string(root.join("docs/tour.md")).unwrap();
+    let links = tour.split("[`").skip(1).filter_map(|rest| {
+        let (name, rest) = rest.split_once("`](../")?;
+        Some((name, rest.split_once(')')?.0))
+    });
+    let has = |name: &str, file: &str| {
+        let text = fs::read_to_string(root.join(file)).unwrap_or_default();
+        // Rust has them behind `fn`; the other languages have nothing of that name but the function.
+        let (before, after): (&str, &[char]) =
+            if file.ends_with(".rs") { ("fn ", &['(', '<']) } else { (" ", &['(', ' ']) };
+        text.match_indices(&format!("{before}{name}")).any(|(at, found)| text[at + found.len()..].starts_with(after))
+    };
+    let (mut count, mut missing) = (0, Vec::new());
+    for (name, file) in links {
+        count += 1;
+        if !has(name, file) {
+            missing.push(format!("{file}: {name}"));
+        }
+    }
+    assert!(missing.is_empty() && count >= 40, "of {count} links these lead nowhere: {missing:?}");
 }
 
 #[test]
