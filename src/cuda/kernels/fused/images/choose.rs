@@ -1,13 +1,13 @@
 //! Which module does how many sweeps in a launch, and how: the candidates that are faster than single sweeps, and the
 //! fastest of them.
 
-use super::super::super::exact::magnitude_bits;
 use super::layout::{LAUNCH_TIME, LaunchLayout};
 use super::table::ModuleSpec;
 use super::view::{Around, Beyond, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::EndsArgument;
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::exact::magnitude_bits;
 
 /// How some sweeps are done in one launch; by a kernel for stars, in one launch and its fallback.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +45,7 @@ pub(super) fn fastest(candidates: &[Candidate], sweeps: usize) -> Option<&Candid
 }
 
 /// How long each of so many sweeps over an array takes, in microseconds; `None` where single sweeps are faster.
-pub(in super::super::super) fn time_of_a_sweep<T: Element>(
+pub(in crate::cuda::kernels) fn time_of_a_sweep<T: Element>(
     filter: Size,
     size: Size,
     beyond: Beyond,

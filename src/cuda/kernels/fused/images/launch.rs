@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::super::exact::underflow_limit;
-use super::super::super::several::Several;
-use super::super::super::{LoadOnce, Loaded};
 use super::choose::{Candidate, fastest};
 use super::layout::{Division, LaunchLayout, MAX_SHARED_BYTES};
 use super::table::{LANES, ModuleSpec, PRODUCER_WARPS};
 use super::view::{Around, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::{ImagesArgument, OtherSides};
+use crate::cuda::kernels::exact::underflow_limit;
+use crate::cuda::kernels::several::Several;
+use crate::cuda::kernels::{LoadOnce, Loaded};
 use crate::cuda::module::{Function, Module, Modules, Shape, launch, launch_early};
 use crate::stencil::{Error, Filter};
 

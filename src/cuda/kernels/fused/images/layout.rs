@@ -1,11 +1,11 @@
 //! How a launch over images is laid out: strips, segments, rings of columns, shared memory; and how long it takes, as
 //! modelled from the measured numbers of its module.
 
-use super::super::super::MEASURED_ON;
 use super::table::{LANES, ModuleSpec, PAD};
 use super::view::{Around, View};
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::MEASURED_ON;
 
 /// The parts of a multiprocessor that issue instructions, each for warps of its own.
 const PARTITIONS: usize = 4;

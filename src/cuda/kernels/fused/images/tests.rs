@@ -1,7 +1,6 @@
 //! Tests of the choice and the layouts of launches over images, and that the cases of the engines' tests go where they
 //! should.
 
-use super::super::super::exact::underflow_limit;
 use super::choose::{Candidate, candidates, fastest, is_plain, is_star, time_of_a_sweep};
 use super::layout::{
     Division, LaunchLayout, MAX_SHARED_BYTES, MAX_STRIPS_OF_A_LINE, SHARED_BYTES, SHARED_BYTES_BESIDE,
@@ -11,6 +10,7 @@ use super::view::{Around, Beyond, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::exact::underflow_limit;
 use crate::stencil::{Boundary, Ends, Sides};
 
 /// Boundaries that rows, or columns, have at both ends: each one alike, and with others.

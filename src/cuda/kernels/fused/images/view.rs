@@ -8,7 +8,7 @@ pub(super) const MAX_ROWS_OR_COLUMNS: usize = 1 << 28;
 
 /// An array as images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super::super) struct View {
+pub(in crate::cuda::kernels) struct View {
     /// Rows, columns and images.
     pub(super) size: Size,
     /// Elements from a column to the next one, and from an image to the next one: multiples of the array's rows.
@@ -25,7 +25,7 @@ pub(in super::super::super) struct View {
 impl View {
     /// The view of an array of this size for this filter; `None` for a filter that is not of rows and columns, or of rows
     /// and pages.
-    pub(in super::super::super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
+    pub(in crate::cuda::kernels) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
         let page = rows * columns;
         let view = |size, filter, across, [column_step, image_step]: [usize; 2], is_volume| {
             Some(View { size, filter, column_step, image_step, across, is_volume })
@@ -44,7 +44,7 @@ impl View {
 }
 
 /// The boundaries at the ends of the rows, and of the columns, as the kernels call them.
-pub(in super::super::super) type Beyond = [[u32; 2]; 2];
+pub(in crate::cuda::kernels) type Beyond = [[u32; 2]; 2];
 
 /// What stands around a view, as a kernel has it.
 #[derive(Debug, Clone, Copy)]

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, TryLockError};
 
-use super::super::super::{Area, CAPABILITY, word};
 use super::super::images;
 use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling};
 use crate::cuda::Element;
 use crate::cuda::arguments::{MIRROR, SYMMETRIC};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::{Area, CAPABILITY, word};
 use crate::cuda::module::Modules;
 use crate::stencil::Filter;
 
@@ -54,14 +54,14 @@ impl Searches {
 
 /// The layouts for an array, by the number of sweeps that a launch does.
 #[derive(Debug, Clone)]
-pub(in super::super::super) struct Tilings {
+pub(in crate::cuda::kernels) struct Tilings {
     pub(super) module: &'static TilesModule,
     pub(super) each: Vec<Tiling>,
 }
 
 impl Tilings {
     /// The tilings that are faster than every other kernel for these sweeps; `None` where another kernel is faster.
-    pub(in super::super::super) fn of<T: Element>(
+    pub(in crate::cuda::kernels) fn of<T: Element>(
         modules: &Modules,
         area: &Area<T>,
         filter: &Filter<T>,

@@ -1,10 +1,10 @@
 //! What a launch takes by a model, and the layout that takes least time.
 
-use super::super::super::MEASURED_ON;
 use crate::cuda::Element;
 use crate::cuda::arguments::CIRCULAR;
 use crate::cuda::catalogue::{self, Entry, table};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::MEASURED_ON;
 
 /// The most rows, and columns, of a filter.
 pub(super) const MOST_ENTRIES: usize = 7;

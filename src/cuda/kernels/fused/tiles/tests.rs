@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use super::super::super::word;
 use super::super::images;
 use super::choose::{Searches, Task};
 use super::model::{Boundaries, Chip, MODULES, MOST_BLOCKS, MOST_TILES, SWEEPS, TilesModule, circular_dimensions};
 use super::*;
 use crate::cuda::archive;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, MIRROR, REPLICATE, Repeated, SYMMETRIC, TilesArgument};
+use crate::cuda::kernels::word;
 use crate::cuda::module::tests::{argument_bytes, constant_of};
 use crate::stencil::{Boundary, Ends};
 

@@ -1,11 +1,11 @@
 //! The modules for volumes, how a launch is laid out, and whether it takes less time than single sweeps.
 
-use super::super::super::MEASURED_ON;
 use super::schedule::{ROUNDS, Schedule};
 use crate::cuda::Element;
 use crate::cuda::arguments::{Axis, Round};
 use crate::cuda::catalogue::{self, Entry, table};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::MEASURED_ON;
 
 /// The sweeps of a launch.
 pub(super) const SWEEPS: usize = 2;
