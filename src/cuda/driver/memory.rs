@@ -17,29 +17,29 @@ pub const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     /// The user's choice.
-    asked: Option<usize>,
+    requested: Option<usize>,
 }
 
 impl Budget {
     /// Takes the user's budget, if there is one.
-    pub(crate) fn new(asked: Option<usize>) -> Budget {
-        Budget { asked }
+    pub(crate) fn new(requested: Option<usize>) -> Budget {
+        Budget { requested }
     }
 
     /// True if the user has chosen it: then it holds during a call, too.
     pub(crate) fn is_strict(self) -> bool {
-        self.asked.is_some()
+        self.requested.is_some()
     }
 
     /// Returns the bytes that may be kept between calls.
     pub(crate) fn kept(self) -> usize {
-        self.asked.unwrap_or(DEFAULT_DEVICE_BYTES)
+        self.requested.unwrap_or(DEFAULT_DEVICE_BYTES)
     }
 
     /// Returns the bytes for one call, where `free` returns the free bytes of device memory.
     pub(crate) fn during_a_call(self, free: impl FnOnce() -> Result<usize, Error>) -> Result<usize, Error> {
         // Not all: the host, and other users of the device, may need some.
-        self.asked.map_or_else(|| Ok(free()? / 5 * 4), Ok)
+        self.requested.map_or_else(|| Ok(free()? / 5 * 4), Ok)
     }
 }
 
@@ -224,8 +224,8 @@ mod tests {
 
     #[test]
     fn a_budget_that_was_asked_for_bounds_all() {
-        let asked = Budget::new(Some(1000));
-        assert_eq!((asked.kept(), asked.during_a_call(|| Ok(1 << 40))), (1000, Ok(1000)));
+        let requested = Budget::new(Some(1000));
+        assert_eq!((requested.kept(), requested.during_a_call(|| Ok(1 << 40))), (1000, Ok(1000)));
         let not = Budget::new(None);
         assert_eq!((not.kept(), not.during_a_call(|| Ok(1000))), (DEFAULT_DEVICE_BYTES, Ok(800)));
     }

@@ -199,11 +199,11 @@ mod tests {
         let mut schedule = Schedule::new(sweeps, units, 1);
         let (mut batches, mut next) = (Vec::new(), (0, 0));
         while !schedule.is_over() {
-            let asked = pace.batch();
-            let batch = schedule.batch(asked);
+            let most = pace.batch();
+            let batch = schedule.batch(most);
             let launches: Vec<_> = batch.part.into_iter().chain(std::iter::repeat_n(0..units, batch.sweeps)).collect();
             let done: usize = launches.iter().map(Range::len).sum();
-            assert!(done >= 1 && (done <= asked) && launches.len() <= MAX_BATCH);
+            assert!(done >= 1 && (done <= most) && launches.len() <= MAX_BATCH);
             for launch in &launches {
                 assert!(launch.end <= units && (next.0, launch.start) == next, "{launch:?} where {next:?} is next");
                 next = if launch.end == units { (next.0 + 1, 0) } else { (next.0, launch.end) };

@@ -334,7 +334,7 @@ impl Queue {
         };
         // In a broken context, a pooled buffer fails as a new one would.
         if let Err(error) = self.stream.check() {
-            self.give(buffer);
+            self.put_back(buffer);
             return Err(error);
         }
         Ok(buffer)
@@ -348,7 +348,7 @@ impl Queue {
     }
 
     /// Returns a call's buffer to the pool.
-    pub(crate) fn give(&self, buffer: DeviceBuffer) {
+    pub(crate) fn put_back(&self, buffer: DeviceBuffer) {
         let mut state = lock(&self.state);
         let dropped = state.pool.keep(buffer);
         self.drop_all(&mut state, dropped);
@@ -446,7 +446,7 @@ impl CallBuffers {
 
 impl Drop for CallBuffers {
     fn drop(&mut self) {
-        self.buffers.drain(..).for_each(|buffer| self.queue.give(buffer));
+        self.buffers.drain(..).for_each(|buffer| self.queue.put_back(buffer));
     }
 }
 
