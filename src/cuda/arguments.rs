@@ -1,5 +1,5 @@
-//! The arguments of all kernels, the numbers of their operations and of their boundaries: build.rs makes them from
-//! `cuda/arguments.cuh`, which says what each field is. An address of the device is a number here.
+//! Arguments of all kernels, and codes of operations and boundaries: build.rs makes them from `cuda/arguments.cuh`,
+//! which documents each field. A device address is an integer here.
 
 #![allow(non_snake_case, non_upper_case_globals, dead_code)]
 

@@ -1,10 +1,10 @@
-//! What `cuda/modules.txt` says of the families of modules between which Rust chooses: a list of entries for each of
-//! their sources, named as the source.
+//! Families of modules between which Rust chooses, from `cuda/modules.txt`: a list of entries for each of their
+//! sources, named after the source.
 
-/// A module: its definitions, and what was measured of it.
+/// A module: its definitions, and its measured figures.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
-    /// Whether it is for single precision, and not for double.
+    /// True if it is for single precision, false for double.
     pub(crate) is_float: bool,
     numbers: &'static [(&'static str, f64)],
 }
@@ -12,7 +12,7 @@ pub(crate) struct Entry {
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
 impl Entry {
-    /// A number that the entry has. Where it has not, this does not compile.
+    /// Returns a number of the entry. If it is missing, this does not compile.
     pub(crate) const fn number(&self, key: &str) -> f64 {
         match self.find(key) {
             Some(number) => number,
@@ -20,12 +20,12 @@ impl Entry {
         }
     }
 
-    /// A count that the entry has. Where it has not, this does not compile.
+    /// Returns a count of the entry. If it is missing, this does not compile.
     pub(crate) const fn count(&self, key: &str) -> usize {
         self.number(key) as usize
     }
 
-    /// A count, or what it is where the entry has none.
+    /// Returns a count of the entry, or the default.
     pub(crate) const fn count_or(&self, key: &str, default: usize) -> usize {
         match self.find(key) {
             Some(number) => number as usize,
@@ -46,7 +46,7 @@ impl Entry {
     }
 }
 
-/// Whether two texts are the same: `==` cannot be asked at compile time.
+/// True if two texts are the same: `==` does not work at compile time.
 const fn is_same(a: &[u8], b: &[u8]) -> bool {
     let mut at = 0;
     while at < a.len() && at < b.len() && a[at] == b[at] {
@@ -55,7 +55,7 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// A static table of what a constant function makes of each entry of a list.
+/// Defines a static table: the values of a constant function of each entry of a list.
 macro_rules! table {
     ($(#[$about:meta])* $table:ident: $module:ty = $new:path, $entries:path) => {
         $(#[$about])*

@@ -1,8 +1,8 @@
-//! The classes of numbers that there are kernels for.
+//! Classes of numbers for which there are kernels.
 
 use crate::stencil::Real;
 
-/// A class of numbers that there are kernels for.
+/// A class of numbers for which there are kernels.
 pub(crate) trait Element: Real + bytemuck::Pod {
     /// Its name in C, which is part of the names of modules.
     const NAME: &'static str;

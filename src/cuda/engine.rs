@@ -22,40 +22,40 @@ use crate::watch::Watch;
 /// The engine on one device.
 ///
 /// A device works for one call at a time, whichever `Cuda` and thread the call comes from. Another call on it does not
-/// wait: it is [`Error::Busy`]. So who computes from several threads takes a device for each, or a lock.
+/// wait: it is [`Error::Busy`]. So computing from several threads takes a device for each, or a lock.
 #[derive(Debug, Clone, Copy)]
 pub struct Cuda {
     ordinal: usize,
     budget: Budget,
-    /// The walk for several steps at once.
+    /// The requested walk for several steps at once.
     walk: Option<Gait>,
 }
 
 impl Cuda {
-    /// The engine on the device that is asked for (its ordinal, from 0), or on that of [`Cuda::find`]; its context is
-    /// opened now.
+    /// Opens the engine on the requested device (its ordinal, from 0), or on that of [`Cuda::find`], with its context.
     ///
     /// The buffers that it keeps are bounded by [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES); while a
-    /// call lasts it may take more, most of what is free of the device's memory, for an array that is swept there.
+    /// call lasts it may take more, most of the device's free memory, for an array that is swept there.
     /// [`Cuda::with_device_bytes`] bounds both.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no driver, none new enough, or no such device; [`Error::Busy`] where another
-    /// call has the device; what the driver says if it refuses a context.
+    /// [`Error::NoDevice`] if there is no driver, none new enough, or no such device; [`Error::Busy`] if another call
+    /// has the device; the driver's error if it refuses a context.
     pub fn open(wanted: Option<usize>) -> Result<Cuda, Error> {
         let ordinal = Cuda::find(wanted)?;
         device::open(ordinal)?;
         Ok(Cuda { ordinal, budget: Budget::new(None), walk: None })
     }
 
-    /// The ordinal of the device that [`Cuda::open`] would use: where none is asked for, that of the context which is
-    /// current on this thread, if one is, and else the first that can be used. The device is not touched.
+    /// Returns the ordinal of the device that [`Cuda::open`] would use: without a request, the device of the context
+    /// which is current on this thread, if there is one, and else the first that can be used. The device is not
+    /// touched.
     ///
     /// # Errors
     /// [`Error::NoDevice`], as for `open`.
     pub fn find(wanted: Option<usize>) -> Result<usize, Error> {
         let driver = Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
-        // Where somebody has chosen a device already, as MATLAB's workers have, it is that one.
+        // If the host has chosen a device already, as MATLAB's workers have, it is that one.
         let current = if wanted.is_none() { context::current_device()? } else { None };
         match current.filter(|&ordinal| driver.select(Some(ordinal)).is_ok()) {
             Some(ordinal) => Ok(ordinal),
@@ -63,41 +63,40 @@ impl Cuda {
         }
     }
 
-    /// How many devices the driver shows, usable or not.
+    /// Returns the number of devices that the driver shows, usable or not.
     ///
     /// # Errors
-    /// [`Error::NoDevice`] where there is no driver that can be used.
+    /// [`Error::NoDevice`] if there is no driver that can be used.
     pub fn count() -> Result<usize, Error> {
         Ok(Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?.devices.len())
     }
 
-    /// Whether the device of this ordinal is of the kind of chip whose times are known.
+    /// True if the device of this ordinal is of the kind of chip that was measured.
     pub fn is_measured(ordinal: usize) -> bool {
         let device = Driver::get().ok().and_then(|driver| driver.devices.get(ordinal));
         device.is_some_and(|device| device.as_ref().is_ok_and(|device| device.capability == kernels::CAPABILITY))
     }
 
-    /// Bounds all device memory that its buffers take, in bytes. One tile is used even if that is
-    /// more.
+    /// Bounds all device memory of its buffers, in bytes. One tile is used even if that is more.
     pub fn with_device_bytes(self, device_bytes: usize) -> Cuda {
         Cuda { budget: Budget::new(Some(device_bytes)), ..self }
     }
 
-    /// Has several steps or sweeps go by this walk, or one after the other, in place of the quickest. Bits do not depend on
-    /// it.
+    /// Does several steps or sweeps by this walk, or one after the other, instead of the fastest way. The bits do not
+    /// depend on it.
     pub fn with_walk(self, walk: Gait) -> Cuda {
         Cuda { walk: Some(walk), ..self }
     }
 
-    /// The device's ordinal, from 0.
+    /// Returns the device's ordinal, from 0.
     pub fn ordinal(&self) -> usize {
         self.ordinal
     }
 
-    /// The device memory that is free now, in bytes.
+    /// Returns the free device memory, in bytes.
     ///
     /// # Errors
-    /// [`Error::Busy`] where a call has the device; what the driver says.
+    /// [`Error::Busy`] if a call has the device; the driver's error.
     pub fn free_memory(&self) -> Result<usize, Error> {
         device::with(self.ordinal, |device| device.context.free_memory())
     }
@@ -105,12 +104,12 @@ impl Cuda {
 
 /// Arrays that lie on another device.
 impl Cuda {
-    /// A copy on this device of an array that the engine holds on another one. It may be under way when this returns;
-    /// whoever uses one of the two comes behind it.
+    /// Returns a copy on this device of an array that the engine holds on another one. It may be in flight when this
+    /// returns; later uses of the two are ordered after it.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Busy`] where another call
-    /// has one of the devices; what the driver says.
+    /// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Busy`] if another call has
+    /// one of the devices; the driver's error.
     pub fn copy_of<T: Real>(&self, array: &Array<T>) -> Result<Array<T>, Error> {
         let ordinal = array.held::<DeviceArray>()?.ordinal();
         let places = [(ordinal, self.budget), self.place()];
@@ -121,13 +120,13 @@ impl Cuda {
     }
 }
 
-/// Memory on a device that is somebody else's, in the device's primary context.
+/// Device memory of another library, in the device's primary context.
 impl Cuda {
-    /// The ordinal of the device with the memory at `address`; for 0, of the device whose context is current on this
-    /// thread, or of the first that can be used where none is.
+    /// Returns the ordinal of the device with the memory at `address`; for 0, of the device whose context is current on
+    /// this thread, or of the first that can be used if there is none.
     ///
     /// # Errors
-    /// [`Error::NoDevice`], as for [`Cuda::find`]; what the driver says of an address that it does not know.
+    /// [`Error::NoDevice`], as for [`Cuda::find`]; the driver's error for an unknown address.
     pub fn device_at(address: u64) -> Result<usize, Error> {
         Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
         if address != 0 {
@@ -136,21 +135,21 @@ impl Cuda {
         context::current_device()?.map_or_else(|| Cuda::find(None), Ok)
     }
 
-    /// The numbers at an address on the device with this ordinal, as an array of the engine's. Calls that use it have
-    /// ended on the device when they return, which those of [`Arithmetic`](crate::stencil::Arithmetic) have not: after
+    /// Returns the numbers at an address on the device with this ordinal as an array of the engine. Calls that use it
+    /// have ended on the device when they return, except those of [`Arithmetic`](crate::stencil::Arithmetic): after
     /// them [`Cuda::settle`] waits.
     ///
     /// # Safety
-    /// `len` numbers of class `T` lie there, aligned to 16 bytes, until the array is dropped; nobody else writes what
-    /// is read, or reads what is written, meanwhile.
+    /// `len` numbers of class `T` lie there, aligned to 16 bytes, until the array is dropped; meanwhile nothing else
+    /// writes what is read, or reads what is written.
     pub unsafe fn borrow<T: Real>(ordinal: usize, address: u64, len: usize) -> Array<T> {
         Array::new(DeviceArray::Foreign { address, ordinal }, len)
     }
 
-    /// Waits for what is under way on the arrays of the device.
+    /// Waits for all work in flight on the arrays of the device.
     ///
     /// # Errors
-    /// [`Error::Busy`] where a call has the device; what the driver says.
+    /// [`Error::Busy`] if a call has the device; the driver's error.
     pub fn settle(&self) -> Result<(), Error> {
         device::with(self.ordinal, |device| device.queue.wait())
     }
@@ -204,7 +203,7 @@ impl Engine for Cuda {
 }
 
 impl Cuda {
-    /// The device's ordinal, and what its buffers may take.
+    /// Returns the device's ordinal, and the budget of its buffers.
     pub(super) fn place(&self) -> (usize, Budget) {
         (self.ordinal, self.budget)
     }
@@ -215,7 +214,7 @@ impl Cuda {
     }
 
     /// Runs `work`, which counts in `watch`, on the device. It may be run twice: see [`device::with`]. Only the last
-    /// attempt stays in the count.
+    /// attempt is counted.
     pub(super) fn attempt<R>(
         &self,
         watch: &Watch,
@@ -228,8 +227,8 @@ impl Cuda {
         })
     }
 
-    /// Runs `work` as [`Cuda::attempt`] does, where it overwrites its input. It sets its second argument when it begins
-    /// to: after that it is not run again, since it would go on from what it has left behind.
+    /// Runs `work` as [`Cuda::attempt`] does, but it overwrites its input. It sets its second argument when it begins
+    /// to: after that it is not run again, since it would start from partial results.
     pub(super) fn attempt_in_place<R>(
         &self,
         watch: &Watch,
@@ -263,7 +262,7 @@ impl Runs for Cuda {
         watch: &Watch,
     ) -> Result<(), Error> {
         assert_eq!([from.len(), to.len()], [work.elements(); 2]);
-        // A kernel for each attempt: what it has loaded may be gone with the device.
+        // A new kernel for each attempt: loaded modules may be gone with the device.
         self.attempt(watch, |device| routes::run(device, &*kernel.another(), work, from, &mut to, self.budget, watch))
     }
 }
@@ -286,7 +285,7 @@ impl<T: Element> Compute<T> for Cuda {
     }
 
     fn import(&self, handle: &Handle, len: usize) -> Result<Array<T>, Error> {
-        // That this is refused says nothing of the device.
+        // If this is refused, the device is not to blame.
         self.with(|device| Ok(DeviceArray::of_another_process(device, handle, len)))?
     }
 

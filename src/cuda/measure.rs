@@ -4,10 +4,10 @@ use super::engine::Cuda;
 use super::runtime::clock;
 use crate::stencil::Error;
 
-/// Milliseconds of the device from the beginning of `work`, which is calls on arrays that lie there, to its end.
+/// Returns the milliseconds that the device takes for `work`: calls on arrays that lie there.
 ///
 /// # Errors
-/// Those of `work`, and what the driver says.
+/// Those of `work`, and the driver's.
 pub fn time(cuda: &Cuda, work: impl Fn() -> Result<(), Error>) -> Result<f32, Error> {
     clock::with(cuda.ordinal(), |clock| clock.time(&work))
 }

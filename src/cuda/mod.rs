@@ -4,23 +4,23 @@
 //! PTX inside this library.
 //!
 //! # Layers
-//! Each names those above it in this list, and none below.
+//! Each uses those above it in this list, and none below.
 //! - `driver`: the driver and its devices; owners of contexts, streams, events, graphs and memory.
-//! - `catalogue`: what is known of the modules between which is chosen, as `cuda/modules.txt` has it.
-//! - `arguments`: what kernels are told, as `cuda/arguments.cuh` has it.
-//! - `runtime`: what is kept of a device between calls: modules, staging slots, the queue and its buffers.
-//! - `kernels`: a file a family of kernels: which module, its arguments, its launches.
-//! - `routes`: how the data of a call go: streamed, resident or deep; and the one loop that sweeps.
+//! - `catalogue`: figures of the modules between which Rust chooses, from `cuda/modules.txt`.
+//! - `arguments`: the arguments of kernels, from `cuda/arguments.cuh`.
+//! - `runtime`: the state of a device between calls: modules, staging slots, the queue and its buffers.
+//! - `kernels`: a file a family of kernels: choice of the module, its arguments, its launches.
+//! - `routes`: the routes of a call's data: streamed, resident or deep; and the one loop that sweeps.
 //! - `program`: kernels that are written at run time.
-//! - `operators`: which kernel computes an operator, on one device as on several.
+//! - `operators`: the choice of the kernel of an operator, on one device as on several.
 //! - `engine` and `arithmetic`: the engine on one device; `measure` and `study` time it.
 //! - `several`: the engine on several devices.
 //!
-//! # What is kept
+//! # State between calls
 //! `runtime::device` keeps the device's primary context, retained; the modules that were used, with their coefficients;
-//! and the buffers and streams of `runtime::slots`. [`release`] gives it all back, and a forked process has none of it.
-//! Arrays that somebody holds outlive it. No call resets a device or leaves another context current than it found: the
-//! host and its other extensions may use the same GPU.
+//! and the buffers and streams of `runtime::slots`. [`release`] frees it all, and a forked process has none of it.
+//! Arrays in use outlive it. No call resets a device or leaves another context current than it found: the host and its
+//! other extensions may use the same GPU.
 
 mod arguments;
 mod arithmetic;
@@ -48,8 +48,7 @@ use element::Element;
 use runtime::archive;
 use runtime::{module, pace};
 
-/// Gives back everything that is held of any device; of a device that a call has, at the end of that call. The next
-/// call opens what it needs again.
+/// Closes all devices; one in use is closed at the end of the call that uses it. The next call opens again as needed.
 pub fn release() {
     runtime::device::release();
 }

@@ -1,4 +1,4 @@
-//! Which kernel computes an operator, on one device as on several.
+//! Choice of the kernel of an operator, on one device as on several.
 
 use super::element::Element;
 use super::kernels::{Kernel, LinesKernel, Operator, SweepsKernel, is_small};
@@ -10,10 +10,10 @@ use crate::watch::Watch;
 
 /// Runs kernels: a device, or several.
 pub(crate) trait Runs {
-    /// The walk that is asked for, where several sweeps are done at once.
+    /// Returns the requested walk for several sweeps at once.
     fn walk(&self) -> Option<Gait>;
 
-    /// All of `work`, by this kernel.
+    /// Does all of `work` by this kernel.
     fn run<T: Element>(
         &self,
         kernel: &dyn Kernel<T>,
@@ -24,7 +24,7 @@ pub(crate) trait Runs {
     ) -> Result<(), Error>;
 }
 
-/// Sweeps along lines, by the one of two kernels that suits the array.
+/// Sweeps along lines, by the better one of two kernels for the array.
 #[expect(clippy::too_many_arguments, reason = "an operator, and its ends")]
 fn along_lines<T: Element>(
     runs: &impl Runs,
@@ -47,7 +47,7 @@ fn along_lines<T: Element>(
     }
 }
 
-/// Sweeps of a convolution.
+/// Sweeps by a convolution.
 pub(crate) fn convolution<T: Element>(
     runs: &impl Runs,
     what: &Convolution<T>,
@@ -58,7 +58,7 @@ pub(crate) fn convolution<T: Element>(
     if let Some((operator, lines, ends)) = Operator::convolution(what) {
         return along_lines(runs, &operator, lines, ends, what.sweeps(), from, to, watch);
     }
-    // Kernels of certain sizes take arrays as they lie; for the others lines can be cut wherever a tile ends.
+    // Kernels of certain sizes take arrays without reordering; for the others lines can be cut wherever a tile ends.
     let turned = if is_small(what.filter()) { None } else { what.along_columns() };
     let what = turned.as_ref().unwrap_or(what);
     let (size, radius) = (what.size(), what.filter().radius());
@@ -66,7 +66,7 @@ pub(crate) fn convolution<T: Element>(
     runs.run(&Walked::new(what, runs.walk()), &work, from, to, watch)
 }
 
-/// Sweeps of a stencil.
+/// Sweeps by a stencil.
 pub(crate) fn stencil(
     runs: &impl Runs,
     what: &Stencil,
@@ -78,7 +78,7 @@ pub(crate) fn stencil(
     along_lines(runs, &Operator::stencil(what), lines, ends, sweeps, from, to, watch)
 }
 
-/// A derivative.
+/// Computes a derivative.
 pub(crate) fn derivative<T: Element>(
     runs: &impl Runs,
     what: &Derivative<T>,

@@ -1,4 +1,4 @@
-//! How the samples of a tile are copied out of an array, and its outputs to their places.
+//! Copies of a tile's samples out of an array, and of its outputs to their places.
 
 use std::ops::Range;
 
@@ -7,7 +7,8 @@ use crate::host::SharedOutput;
 use crate::stencil::Real;
 
 impl<T: Real> Cut<T> {
-    /// The samples of a tile that are its outputs, whole pages or columns, as they follow each other in the array.
+    /// Returns the samples of a tile that are its outputs, whole pages or columns, as they follow each other in the
+    /// array.
     fn neighbours(&self, tile: &Tile) -> Option<Range<usize>> {
         let [rows, columns, _] = self.size;
         let whole = |d: usize| tile.outputs[d].len() == self.size[d];
@@ -39,7 +40,7 @@ impl<T: Real> Cut<T> {
         }
     }
 
-    /// Copies the samples at these places in a tile, which has whole columns, out of `input`.
+    /// Copies the samples in this range of a tile, which has whole columns, out of `input`.
     pub(crate) fn gather_part(&self, tile: &Tile, part: Range<usize>, input: &[T], to: &mut [T]) {
         let [rows, columns, pages] = self.size;
         let [height, width, depth] = tile.size();
@@ -49,7 +50,7 @@ impl<T: Real> Cut<T> {
         while !to.is_empty() {
             let (row, across, along) = (at % rows, at / rows % width, at / rows / width);
             let (column, page) = (first[0] + across as isize, first[1] + along as isize);
-            // Columns that the array has are copied at once where they are neighbours in memory, and so are pages.
+            // Columns inside the array are copied at once where they are neighbours in memory, and so are pages.
             let inside = (0..columns as isize).contains(&column);
             let beside = if inside { (width - across).min(columns - column as usize) } else { 1 };
             let whole = width == columns && tile.before[1] == 0 && (0..pages as isize).contains(&page);
@@ -61,7 +62,7 @@ impl<T: Real> Cut<T> {
         }
     }
 
-    /// The number of the column that stands at a place, among all of the array; or the constant that does.
+    /// Returns the number of the column at a place, among all of the array; or the constant there.
     fn column_at(&self, column: isize, page: isize) -> Result<usize, T> {
         let [_, columns, pages] = self.size;
         let page = self.sides[2].sample_at(page, pages)?;
@@ -71,7 +72,7 @@ impl<T: Real> Cut<T> {
     /// Copies the outputs of `tile` to their places in the array: `from` is its [span](Tile::span).
     ///
     /// # Safety
-    /// Nobody else is at work on this tile.
+    /// No other thread is at work on this tile.
     pub(crate) unsafe fn scatter(&self, tile: &Tile, from: &[T], output: &SharedOutput<T>) {
         if let Some(elements) = self.neighbours(tile) {
             // SAFETY: every element is an output of one tile.
@@ -97,12 +98,12 @@ impl<T: Real> Cut<T> {
     /// from the beginning of the span.
     ///
     /// # Safety
-    /// Nobody else is at work on this part of this tile.
+    /// No other thread is at work on this part of this tile.
     pub(crate) unsafe fn scatter_part(&self, tile: &Tile, part: Range<usize>, from: &[T], output: &SharedOutput<T>) {
         let [rows, columns, _] = self.size;
         let [height, width, _] = tile.size();
         assert!(height == rows && part.len() == from.len());
-        // What is between two pages' outputs are the halos of both.
+        // The halos of two pages lie between their outputs.
         let (page, run) = (height * width, height * tile.outputs[1].len());
         if part.is_empty() || run == 0 {
             return;
@@ -120,7 +121,7 @@ impl<T: Real> Cut<T> {
     }
 }
 
-/// Copies what begins at a place of `input`, or the constant that stands beyond the array.
+/// Copies the elements from a place of `input` on, or the constant beyond the array.
 fn put<T: Real>(from: Result<usize, T>, input: &[T], to: &mut [T]) {
     match from {
         Ok(from) => to.copy_from_slice(&input[from..][..to.len()]),
@@ -128,7 +129,7 @@ fn put<T: Real>(from: Result<usize, T>, input: &[T], to: &mut [T]) {
     }
 }
 
-/// The next `count` elements of `rest`, which goes on behind them.
+/// Takes the next `count` elements off the front of `rest`.
 fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
     rest.split_off_mut(..count).expect("a tile has as many samples as it says")
 }
@@ -140,7 +141,7 @@ mod tests {
     use crate::stencil::{Boundary, Compute, Convolution, Ends, Filter, Lines, Reference, Sides};
     use crate::watch::Watch;
 
-    /// Boundaries that are one on all sides, and others that differ from side to side.
+    /// Returns boundaries that are the same on all sides, and others that differ from side to side.
     fn sides() -> Vec<Sides<f64>> {
         let [one, two] = [7.5, -3.25].map(Boundary::Constant);
         let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
@@ -153,8 +154,8 @@ mod tests {
         same.map(Sides::from).into_iter().chain(own.map(Sides::from)).collect()
     }
 
-    /// Every cut of every shape: tiles are within their size, their outputs are the array, each once, and their samples
-    /// are those of the padded array.
+    /// For every cut of every shape: tiles are within their size, their outputs are the array, each once, and their
+    /// samples are those of the padded array.
     #[test]
     fn tiles_are_the_array_and_what_is_around_it() {
         let shapes = [(1, 1, 1), (1, 50, 1), (1, 7, 5), (3, 20, 2), (40, 9, 3), (600, 3, 1), (2, 100, 1), (70, 30, 1)];
@@ -228,7 +229,7 @@ mod tests {
                 }
             }
             for (d, &size) in size.iter().enumerate() {
-                // A halo ends only where the array does, and then the kernel sees to what is outside.
+                // A halo ends early only at the array's edge, where the kernel supplies the ghost cells.
                 let ends = |halo: usize, room: usize| {
                     halo == cut.halo[d] || (!cut.extended[d] && halo == room && halo < cut.halo[d])
                 };
@@ -236,11 +237,11 @@ mod tests {
                 assert!(ends(tile.before[d], room[0]) && ends(tile.after[d], room[1]), "{what}");
             }
             if tile.size()[0] != rows {
-                // SAFETY: nobody else is there.
+                // SAFETY: there is no other thread.
                 unsafe { cut.scatter(&tile, &copied[tile.span()], &SharedOutput::new(&mut output)) };
                 continue;
             }
-            // Copied part by part, it comes to the same.
+            // Copies part by part give the same.
             let span = tile.span();
             for step in [1, 7, 64, 100_000] {
                 for start in (0..tile.samples()).step_by(step) {
@@ -253,7 +254,7 @@ mod tests {
                 for start in (0..span.len()).step_by(step) {
                     let part = start..(start + step).min(span.len());
                     let some = &copied[span.clone()][part.clone()];
-                    // SAFETY: nobody else is there.
+                    // SAFETY: there is no other thread.
                     unsafe { cut.scatter_part(&tile, part, some, &SharedOutput::new(&mut output)) };
                 }
             }
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(output, input, "{cut:?}");
     }
 
-    /// What is computed tile by tile, each as an array of its own, is what is computed of the whole.
+    /// Tiles that are computed as arrays of their own give the results of the whole array.
     #[test]
     fn a_tile_has_what_its_outputs_need() {
         let numbers = |count: usize| (0..count).map(|i| ((i * 7919) % 1013) as f64 - 500.0).collect::<Vec<_>>();
@@ -289,7 +290,7 @@ mod tests {
                         let mut samples = vec![f64::NAN; tile.samples()];
                         cut.gather(&tile, &input, &mut samples);
                         let computed = run(tile.size(), cut.sides(), &samples);
-                        // SAFETY: nobody else is there.
+                        // SAFETY: there is no other thread.
                         unsafe { cut.scatter(&tile, &computed[tile.span()], &SharedOutput::new(&mut output)) };
                     }
                     assert_eq!(output, expected, "{cut:?}");
@@ -298,8 +299,8 @@ mod tests {
         }
     }
 
-    /// Rounds of several sweeps over tiles, each of which is an array of its own with the boundary on all its sides,
-    /// are as many single sweeps.
+    /// Rounds of several sweeps over tiles, each an array of its own with the boundary on all its sides, give the
+    /// results of single sweeps.
     #[test]
     fn deep_tiles_have_what_all_their_sweeps_need() {
         selection::begin();
@@ -346,7 +347,7 @@ mod tests {
                             let mut samples = vec![f64::NAN; tile.samples()];
                             cut.gather(&tile, &last, &mut samples);
                             let computed = run(tile.size(), at_once, &samples);
-                            // SAFETY: nobody else is there.
+                            // SAFETY: there is no other thread.
                             unsafe { cut.scatter(&tile, &computed[tile.span()], &SharedOutput::new(&mut output)) };
                         }
                         last = output;

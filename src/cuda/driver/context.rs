@@ -1,10 +1,10 @@
-//! What is had of the driver for a while, each given back by its owner: contexts, streams, events, graphs.
+//! Owners of the driver's objects: contexts, streams, events, graphs.
 //!
 //! # Rationale
-//! cudarc has such owners too. But theirs leave a context retained where opening one fails half-way; and they keep an
-//! error that a drop met, to tell it in the next call in place of doing that one: a wait is skipped so, and a call
-//! fails that had no part in it. Here a drop does what it can. What it is refused was refused before, and told, or is
-//! known to the next call of the driver.
+//! cudarc has such owners too. But theirs leave a context retained if opening one fails half-way; and they keep an
+//! error that a drop met, and report it in place of the next call: a wait is skipped so, and a call fails that had no
+//! part in it. Here a drop ignores errors: an error in it was reported before, or will be by the next call of the
+//! driver.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,8 +20,7 @@ use crate::stencil::Error;
 #[derive(Debug)]
 pub(crate) struct DriverHandle<T>(pub(crate) *mut T);
 
-// SAFETY: it is a name for something of the driver's, whose functions take it on any thread; nothing behind it is
-// touched from here.
+// SAFETY: it names an object of the driver, whose functions take it on any thread; it is not dereferenced here.
 unsafe impl<T> Send for DriverHandle<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for DriverHandle<T> {}
@@ -31,19 +30,20 @@ unsafe impl<T> Sync for DriverHandle<T> {}
 pub(crate) struct Context {
     handle: DriverHandle<sys::CUctx_st>,
     device: sys::CUdevice,
-    /// The driver's number for it, which is another after a reset.
+    /// The driver's number for it, which changes with a reset.
     id: u64,
     /// The process that retained it: after a fork no call of the driver may be made.
     process: u32,
-    /// What broke it. Then nothing of it is left, and it is given back already.
+    /// The error that broke it. Then nothing of it is left, and it has been released.
     lost: OnceLock<Error>,
 }
 
-/// The contexts that somebody holds, by the ordinals of their devices.
+/// Contexts in use, by the ordinals of their devices.
 static HELD: PerProcess<Mutex<BTreeMap<usize, Weak<Context>>>> = PerProcess::new();
 
 impl Context {
-    /// The context of the device with this ordinal: retained now, unless it is held already. It is not current yet.
+    /// Returns the context of the device with this ordinal: retained now, unless it is held already. It is not current
+    /// yet.
     pub(crate) fn retain(ordinal: usize) -> Result<Arc<Context>, Error> {
         let mut held = HELD.get().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(context) = held.get(&ordinal).and_then(Weak::upgrade).filter(|context| context.lost.get().is_none())
@@ -65,20 +65,20 @@ impl Context {
         Ok(context)
     }
 
-    /// The device's ordinal.
+    /// Returns the device's ordinal.
     pub(crate) fn ordinal(&self) -> usize {
         self.device as usize
     }
 
-    /// Gives the context back where `error` has broken it: all that was in it is gone. Its device can then be opened
-    /// anew, if the driver allows that, whoever still holds some of it.
+    /// Releases the context if `error` has broken it: all objects in it are lost. Its device can then be opened anew,
+    /// if the driver allows that, even while objects of it are held.
     pub(crate) fn check_alive(&self, error: &Error) {
         if self.synchronize().is_err() {
             self.lose(error);
         }
     }
 
-    /// Gives the context back, where all that was in it is known to be gone.
+    /// Releases the context, if all objects in it are known to be lost.
     pub(crate) fn lose(&self, error: &Error) {
         if self.lost.set(error.clone()).is_ok() {
             // SAFETY: it was retained, and is not used any more: see `bind`.
@@ -87,22 +87,22 @@ impl Context {
     }
 
     /// # Errors
-    /// What broke the context, if it is broken.
+    /// The error that broke the context, if it is broken.
     pub(crate) fn alive(&self) -> Result<(), Error> {
         self.lost.get().cloned().map_or(Ok(()), Err)
     }
 
     /// Makes it current on this thread.
     ///
-    /// A primary context that somebody else in the process has reset, as MATLAB's `reset (gpuDevice)` does, is lost:
-    /// its handle serves for what has taken its place, and a stream of it, if named to the driver, is a fault.
+    /// A primary context that others in the process have reset, as MATLAB's `reset (gpuDevice)` does, is lost: its
+    /// handle now denotes its successor, and passing an old stream to the driver is a fault.
     pub(crate) fn bind(&self) -> Result<(), Error> {
         self.alive()?;
         // SAFETY: it is retained.
         unsafe { result::ctx::set_current(self.handle.0) }.map_err(failed("cuCtxSetCurrent"))?;
         match id_of(self.handle.0) {
             Ok(id) if id == self.id => return Ok(()),
-            // No more is there than the handle, or another context under it.
+            // Only the handle is left, or another context under it.
             Ok(_)
             | Err(DriverError(
                 sys::CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED | sys::CUresult::CUDA_ERROR_INVALID_CONTEXT,
@@ -113,32 +113,32 @@ impl Context {
         self.alive()
     }
 
-    /// Makes it current to give back what was made in it. What the host had current is current again when the answer is
-    /// dropped: things go at any time, also between calls. `None` where nothing is left to be given back.
+    /// Makes it current to free objects in it. The host's context is current again when the result is dropped: objects
+    /// are dropped at any time, also between calls. `None` if nothing is left to be freed.
     pub(crate) fn enter_to_free(&self) -> Option<Result<HostContext, Error>> {
         let host = self.is_ours().then(HostContext::save)?;
-        // Where the driver refuses, it may still take back what is its own.
+        // If the driver refuses, it may still free its objects.
         (self.bind().is_ok() || self.alive().is_ok()).then_some(host)
     }
 
-    /// Whether it is this process that retained it.
+    /// True if this process retained it.
     pub(crate) fn is_ours(&self) -> bool {
         self.process == process::id()
     }
 
-    /// The device memory that is free, in bytes.
+    /// Returns the free device memory, in bytes.
     pub(crate) fn free_memory(&self) -> Result<usize, Error> {
         self.bind()?;
         result::mem_get_info().map(|(free, _)| free).map_err(failed("cuMemGetInfo"))
     }
 
-    /// All memory of the device, in bytes.
+    /// Returns the total device memory, in bytes.
     pub(crate) fn total_memory(&self) -> Result<usize, Error> {
         self.bind()?;
         result::mem_get_info().map(|(_, total)| total).map_err(failed("cuMemGetInfo"))
     }
 
-    /// Whether its device reaches the memory of another context's device, from now on. This context is current then.
+    /// True if its device can access the memory of another context's device, from now on. This context is current then.
     pub(crate) fn reaches(&self, other: &Context) -> Result<bool, Error> {
         let mut can = 0;
         // SAFETY: there is room for the answer, and both are devices of the driver's.
@@ -153,13 +153,13 @@ impl Context {
         // SAFETY: the other context is retained; flags there are none.
         match unsafe { sys::cuCtxEnablePeerAccess(other.handle.0, 0) } {
             sys::CUresult::CUDA_SUCCESS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(true),
-            // More devices than one may reach at the same time.
+            // The limit of peers of a device is reached.
             sys::CUresult::CUDA_ERROR_TOO_MANY_PEERS | sys::CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED => Ok(false),
             error => Err(failed("cuCtxEnablePeerAccess")(DriverError(error))),
         }
     }
 
-    /// Waits for all that is under way in it.
+    /// Waits for all work in flight in it.
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         self.bind()?;
         result::ctx::synchronize().map_err(failed("cuCtxSynchronize"))
@@ -169,13 +169,13 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         if self.is_ours() && self.alive().is_ok() {
-            // SAFETY: it was retained in `retain`, and what was made in it is gone: each held this.
+            // SAFETY: it was retained in `retain`, and all objects in it are gone: each held this.
             let _ = unsafe { result::primary_ctx::release(self.device) };
         }
     }
 }
 
-/// The driver's number for a context.
+/// Returns the driver's number for a context.
 fn id_of(context: sys::CUcontext) -> Result<u64, DriverError> {
     let mut id = 0;
     // SAFETY: there is room for the number; the context is retained, if it is there.
@@ -183,18 +183,18 @@ fn id_of(context: sys::CUcontext) -> Result<u64, DriverError> {
     Ok(id)
 }
 
-/// The ordinal of the device with the memory at this address.
+/// Returns the ordinal of the device with the memory at this address.
 pub(crate) fn device_at(address: u64) -> Result<usize, Error> {
     let mut ordinal: std::ffi::c_int = 0;
     let attribute = sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
-    // SAFETY: the value is an int, for which there is room; what the address is, is asked here.
+    // SAFETY: the value is an int, for which there is room; the driver checks the address.
     unsafe { sys::cuPointerGetAttribute((&raw mut ordinal).cast(), attribute, address) }
         .result()
         .map_err(failed("cuPointerGetAttribute"))?;
     usize::try_from(ordinal).map_err(|_| Error::Internal(format!("The driver told device {ordinal} of an address.")))
 }
 
-/// The ordinal of the device whose context is current on this thread; `None` where none is.
+/// Returns the ordinal of the device whose context is current on this thread; `None` if none is.
 pub(crate) fn current_device() -> Result<Option<usize>, Error> {
     if result::ctx::get_current().map_err(failed("cuCtxGetCurrent"))?.is_none() {
         return Ok(None);
@@ -208,8 +208,8 @@ pub(crate) fn current_device() -> Result<Option<usize>, Error> {
 /// The context that the host, or another library in its process, had made current on this thread. It is current again
 /// when this is dropped.
 ///
-/// None is ever dropped in a forked process: of the parent's threads only the one that forked is there, and no call of
-/// the host, which alone may fork, is made while it has one of these.
+/// None is ever dropped in a forked process: only the forking thread lives on there, and the host, which alone may
+/// fork, makes no call while it has one of these.
 pub(crate) struct HostContext(sys::CUcontext);
 
 impl HostContext {
@@ -221,7 +221,7 @@ impl HostContext {
 
 impl Drop for HostContext {
     fn drop(&mut self) {
-        // An error here would be the host's own context gone bad: nothing of ours to mend.
+        // An error here means that the host's own context is broken.
         // SAFETY: it was current a moment ago, or is null, which makes none current.
         let _ = unsafe { result::ctx::set_current(self.0) };
     }
@@ -242,7 +242,7 @@ impl Stream {
         Ok(Arc::new(Stream { handle: DriverHandle(handle), context: context.clone() }))
     }
 
-    /// The driver's name for it, good while `self` is there.
+    /// Returns the driver's handle, valid while `self` lives.
     pub(crate) fn handle(&self) -> sys::CUstream {
         self.handle.0
     }
@@ -251,13 +251,13 @@ impl Stream {
         &self.context
     }
 
-    /// Waits for all that was put on it. Its context must be current.
+    /// Waits for all work on it. Its context must be current.
     pub(crate) fn synchronize(&self) -> Result<(), Error> {
         // SAFETY: the stream is open.
         unsafe { result::stream::synchronize(self.handle.0) }.map_err(failed("cuStreamSynchronize"))
     }
 
-    /// Whether its context, which must be current, is whole, as far as the driver knows by now. Nothing is waited for.
+    /// Returns an error if its context, which must be current, is known to be broken. Does not wait.
     pub(crate) fn check(&self) -> Result<(), Error> {
         // SAFETY: the stream is open.
         let status = unsafe { sys::cuStreamQuery(self.handle.0) };
@@ -267,17 +267,17 @@ impl Stream {
         }
     }
 
-    /// Has what is put on it from now on begin after `event`, of this stream or another, also of another device.
+    /// Lets later work on it begin after `event`, of this stream or another, also of another device.
     pub(crate) fn begin_after(&self, event: &Event) -> Result<(), Error> {
         let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
         // SAFETY: both are there; events of other contexts may be waited for.
         unsafe { result::stream::wait_event(self.handle.0, event.handle.0, flags) }.map_err(failed("cuStreamWaitEvent"))
     }
 
-    /// Puts a copy of `bytes` bytes from the memory of another context to this one's on it.
+    /// Copies `bytes` bytes from the memory of another context to this one's, in order with the stream.
     ///
     /// # Safety
-    /// There are as many at both addresses, and whoever else uses them does so before or after this on the devices.
+    /// Both addresses have that many bytes, and other uses of them come before or after this on the devices.
     pub(crate) unsafe fn copy_from(
         &self,
         other: &Context,
@@ -291,10 +291,10 @@ impl Stream {
             .map_err(failed("cuMemcpyPeerAsync"))
     }
 
-    /// Waits for it whatever has happened before. What goes wrong here has gone wrong before, and was told.
+    /// Waits for it and ignores errors: they occurred before, and were reported.
     pub(crate) fn settle(&self) {
         let wait = || self.context.bind().and_then(|()| self.synchronize());
-        // Once more: a refusal that is over must not leave the work under way.
+        // Once more: after a passing refusal work must not stay in flight.
         let _ = wait().or_else(|_| wait());
     }
 }
@@ -308,7 +308,7 @@ impl Drop for Stream {
     }
 }
 
-/// An event that knows when it happened.
+/// An event with a time stamp.
 #[derive(Debug)]
 pub(crate) struct Event {
     handle: DriverHandle<sys::CUevent_st>,
@@ -322,7 +322,7 @@ impl Event {
         Ok(Event { handle: DriverHandle(handle), context: context.clone() })
     }
 
-    /// Has it happen when the stream comes to it.
+    /// Records it on the stream: it happens after the work submitted so far.
     pub(crate) fn record(&self, stream: &Stream) -> Result<(), Error> {
         // SAFETY: both are of one context.
         unsafe { result::event::record(self.handle.0, stream.handle()) }.map_err(failed("cuEventRecord"))
@@ -334,7 +334,7 @@ impl Event {
         unsafe { result::event::synchronize(self.handle.0) }.map_err(failed("cuEventSynchronize"))
     }
 
-    /// Waits for this one and a later one, and gives the milliseconds between them.
+    /// Waits for this event and a later one, and returns the milliseconds between them.
     pub(crate) fn elapsed(&self, end: &Event) -> Result<f32, Error> {
         self.wait()?;
         end.wait()?;
@@ -352,7 +352,7 @@ impl Drop for Event {
     }
 }
 
-/// Work that was recorded, to be repeated on its stream.
+/// Captured work, to be repeated on its stream.
 #[derive(Debug)]
 pub(crate) struct Graph {
     ready: DriverHandle<sys::CUgraphExec_st>,
@@ -360,7 +360,7 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// What `work` submits to the stream, which is not done yet.
+    /// Captures the work that `work` submits to the stream, without running it.
     pub(crate) fn record(stream: &Arc<Stream>, work: &dyn Fn() -> Result<(), Error>) -> Result<Graph, Error> {
         // Other threads of the host may go on using CUDA meanwhile.
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -370,13 +370,13 @@ impl Graph {
             let _recording = Recording::begin();
             work()
         };
-        // Whatever came of the work: a stream that is left recording can do nothing else.
+        // Also after an error: a stream that keeps capturing can do nothing else.
         // SAFETY: it is recording.
         let graph = unsafe { result::stream::end_capture(stream.handle()) }.map_err(failed("cuStreamEndCapture"));
         let graph = match (submitted, graph) {
             (Ok(()), graph) => graph?,
             (Err(error), graph) => {
-                // SAFETY: it was recorded just now, and nobody else has it.
+                // SAFETY: it was captured just now, and has no other owner.
                 let _ = graph.map(|graph| unsafe { result::graph::destroy(graph) });
                 return Err(error);
             }
@@ -386,7 +386,7 @@ impl Graph {
         }
         // SAFETY: the graph is there.
         let ready = unsafe { result::graph::instantiate(graph, sys::CUgraphInstantiate_flags(0)) };
-        // SAFETY: what was made of it needs it no more.
+        // SAFETY: the executable graph does not need it any more.
         let _ = unsafe { result::graph::destroy(graph) };
         let ready = ready.map_err(failed("cuGraphInstantiate"))?;
         Ok(Graph { ready: DriverHandle(ready), stream: stream.clone() })
@@ -403,12 +403,12 @@ thread_local! {
     static IS_RECORDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether what this thread submits is recorded, for a graph.
+/// True if this thread's submissions are being captured for a graph.
 pub(crate) fn is_recording() -> bool {
     IS_RECORDING.get()
 }
 
-/// As long as it lives, that is so.
+/// Sets [`is_recording`] while it lives.
 struct Recording;
 
 impl Recording {
@@ -427,7 +427,7 @@ impl Drop for Recording {
 impl Drop for Graph {
     fn drop(&mut self) {
         if let Some(_host) = self.stream.context().enter_to_free() {
-            // SAFETY: it was made in `record`, and what was launched has been waited for.
+            // SAFETY: it was made in `record`, and its launches have been waited for.
             let _ = unsafe { result::graph::exec_destroy(self.ready.0) };
         }
     }

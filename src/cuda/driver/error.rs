@@ -1,12 +1,11 @@
-//! What a call of the driver returned, as an error of the engine.
+//! Errors of the engine from results of the driver's calls.
 
 use cudarc::driver::DriverError;
 use cudarc::driver::sys::CUresult;
 
 use crate::stencil::Error;
 
-/// Turns what a call of the driver returned into an error that says which call it was, with CUDA's name and words for
-/// it.
+/// Turns a result of the driver into an error that names the call, with CUDA's name and text for it.
 pub(crate) fn failed(call: &'static str) -> impl Fn(DriverError) -> Error {
     move |error| {
         let word = |text: Result<&std::ffi::CStr, DriverError>| {

@@ -1,4 +1,4 @@
-//! Memory of the device, and page-locked memory of the host, each freed by its owner; and how much of it may be held.
+//! Owners of device memory and of pinned host memory; and budgets for them.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -10,43 +10,43 @@ use super::context::{Context, Stream};
 use super::error::failed;
 use crate::stencil::{Error, Handle};
 
-/// What the buffers of a device may take of its memory unless a call says otherwise, in bytes.
+/// Default maximum of device memory for the buffers of a device, in bytes.
 pub const DEFAULT_DEVICE_BYTES: usize = 256 << 20;
 
-/// What may be held of the device's memory, beside the user's own arrays.
+/// Budget of device memory, besides the user's own arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
-    /// As the user wants it.
-    asked: Option<usize>,
+    /// The user's choice.
+    requested: Option<usize>,
 }
 
 impl Budget {
-    /// The one that was asked for, if one was.
-    pub(crate) fn new(asked: Option<usize>) -> Budget {
-        Budget { asked }
+    /// Takes the user's budget, if there is one.
+    pub(crate) fn new(requested: Option<usize>) -> Budget {
+        Budget { requested }
     }
 
-    /// Whether one was asked for: then it holds during a call, too.
+    /// True if the user has chosen it: then it holds during a call, too.
     pub(crate) fn is_strict(self) -> bool {
-        self.asked.is_some()
+        self.requested.is_some()
     }
 
-    /// For what is kept between calls, in bytes.
+    /// Returns the bytes that may be kept between calls.
     pub(crate) fn kept(self) -> usize {
-        self.asked.unwrap_or(DEFAULT_DEVICE_BYTES)
+        self.requested.unwrap_or(DEFAULT_DEVICE_BYTES)
     }
 
-    /// For one call, where `free` tells how many bytes of the device's memory are free.
+    /// Returns the bytes for one call, where `free` returns the free bytes of device memory.
     pub(crate) fn during_a_call(self, free: impl FnOnce() -> Result<usize, Error>) -> Result<usize, Error> {
-        // Not all: the host, and whoever else is on the device, may need some.
-        self.asked.map_or_else(|| Ok(free()? / 5 * 4), Ok)
+        // Not all: the host, and other users of the device, may need some.
+        self.requested.map_or_else(|| Ok(free()? / 5 * 4), Ok)
     }
 }
 
-/// A handle by which another process reaches the buffer at this address, in the current context.
+/// Returns a handle by which another process opens the buffer at this address, in the current context.
 ///
 /// # Errors
-/// What the driver says.
+/// The driver's error.
 pub(crate) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
     let mut handle = sys::CUipcMemHandle { reserved: [0; _] };
     // SAFETY: there is room for a handle. The driver knows of which addresses it can give one.
@@ -54,29 +54,29 @@ pub(crate) fn handle_of(address: sys::CUdeviceptr) -> Result<Handle, Error> {
     Ok(handle.reserved.map(|byte| byte as u8))
 }
 
-/// Where another process's buffer lies for the current context, until it is [closed](close). The devices may be two
-/// that reach each other.
+/// Returns the address of another process's buffer in the current context, until it is [closed](close). The devices may
+/// be two that are peers.
 ///
 /// # Errors
-/// What the driver says.
+/// The driver's error.
 pub(crate) fn open(handle: &Handle) -> Result<sys::CUdeviceptr, Error> {
     let handle = sys::CUipcMemHandle { reserved: handle.map(|byte| byte as c_char) };
     let flags = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as u32;
     let mut address = 0;
-    // SAFETY: there is room for an address. The driver tells what is no handle, or no longer.
+    // SAFETY: there is room for an address. The driver detects invalid and expired handles.
     unsafe { sys::cuIpcOpenMemHandle_v2(&mut address, handle, flags) }
         .result()
         .map_err(failed("cuIpcOpenMemHandle"))?;
     Ok(address)
 }
 
-/// Closes what was opened in the current context. Nothing that uses it is under way.
+/// Closes a buffer opened in the current context. No work that uses it is in flight.
 pub(crate) fn close(address: sys::CUdeviceptr) {
-    // SAFETY: it was opened, and nobody uses it. An error is one of the context, which others meet, too.
+    // SAFETY: it was opened, and is not in use. An error is one of the context, which other calls report, too.
     let _ = unsafe { sys::cuIpcCloseMemHandle(address) };
 }
 
-/// Bytes on the device.
+/// A buffer on the device.
 #[derive(Debug)]
 pub(crate) struct DeviceBuffer {
     address: sys::CUdeviceptr,
@@ -87,7 +87,7 @@ pub(crate) struct DeviceBuffer {
 impl DeviceBuffer {
     pub(crate) fn new(context: &Arc<Context>, bytes: usize) -> Result<DeviceBuffer, Error> {
         context.bind()?;
-        // Not from the stream-ordered pool, which keeps what is freed: what we hold is to be what we say we hold.
+        // Not from the stream-ordered pool, which keeps freed memory: it would not be counted.
         // SAFETY: the context is current.
         let address = unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc"))?;
         Ok(DeviceBuffer { address, bytes, context: context.clone() })
@@ -105,13 +105,13 @@ impl DeviceBuffer {
 impl Drop for DeviceBuffer {
     fn drop(&mut self) {
         if let Some(_host) = self.context.enter_to_free() {
-            // SAFETY: allocated in `new`, and no work that uses it is under way: who submits work waits for it.
+            // SAFETY: allocated in `new`, and no work that uses it is in flight: submitters wait for their work.
             let _ = unsafe { result::free_sync(self.address) };
         }
     }
 }
 
-/// Page-locked bytes on the host, which the device reaches under the same address.
+/// Pinned memory of the host, which the device accesses under the same address.
 #[derive(Debug)]
 pub(crate) struct PinnedBuffer {
     address: *mut c_void,
@@ -128,12 +128,12 @@ impl PinnedBuffer {
         // No flags: write-combined memory, cudarc's own choice, is slow for the host to read, and results are read.
         // SAFETY: the context is current.
         let address = unsafe { result::malloc_host(bytes, 0) }.map_err(failed("cuMemHostAlloc"))?;
-        // SAFETY: as many bytes are there; from here on they have a value and may be seen as a slice.
+        // SAFETY: that many bytes are there; from here on they are initialised and may be seen as a slice.
         unsafe { address.write_bytes(0, bytes) };
         Ok(PinnedBuffer { address, bytes, context: context.clone() })
     }
 
-    /// The address under which the device sees it (unified addressing, which every 64-bit system has).
+    /// Returns the address under which the device sees it (unified addressing, which every 64-bit system has).
     pub(crate) fn address(&self) -> sys::CUdeviceptr {
         self.address as sys::CUdeviceptr
     }
@@ -142,26 +142,26 @@ impl PinnedBuffer {
         self.bytes
     }
 
-    /// Whether this is the address of some byte of it.
+    /// True if this is the address of some byte of it.
     pub(crate) fn holds(&self, address: sys::CUdeviceptr) -> bool {
         address.checked_sub(self.address()).is_some_and(|offset| (offset as usize) < self.bytes)
     }
 
-    /// The first `len` numbers. The device must not be at work on them.
+    /// Returns the first `len` numbers. The device must not be at work on them.
     ///
     /// # Panics
-    /// If there are not as many.
+    /// If it is too short.
     pub(crate) fn as_mut_slice<T: Pod>(&mut self, len: usize) -> &mut [T] {
-        // SAFETY: as many bytes were allocated and are initialised, and they are ours alone: the device is not at work
-        // on them.
+        // SAFETY: that many bytes were allocated and are initialised, and they are ours alone: the device is not at
+        // work on them.
         numbers(unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.bytes) }, len)
     }
 }
 
-/// The first `len` numbers of a buffer.
+/// Returns the first `len` numbers of a buffer.
 ///
 /// # Panics
-/// If it has not as many, or begins where no such number may.
+/// If it is too short, or misaligned.
 fn numbers<T: Pod>(buffer: &mut [u8], len: usize) -> &mut [T] {
     let held = buffer.len();
     let bytes = len.checked_mul(size_of::<T>()).and_then(move |bytes| buffer.get_mut(..bytes));
@@ -179,10 +179,10 @@ impl Drop for PinnedBuffer {
     }
 }
 
-/// Waits for its stream when it is dropped, whatever the reason.
+/// Waits for its stream when it is dropped, also after an error or a panic.
 ///
-/// It belongs behind what the stream's work reads and writes: as the first field of a struct, or as the last of the
-/// locals. For these are dropped in reverse.
+/// It must be dropped before the memory that the stream's work reads and writes: as the first field of a struct, or as
+/// the last of the locals, since these are dropped in reverse.
 pub(crate) struct Idle {
     stream: Arc<Stream>,
     waited_for: bool,
@@ -193,12 +193,12 @@ impl Idle {
         Idle { stream: stream.clone(), waited_for: false }
     }
 
-    /// The stream that will be waited for.
+    /// Returns the stream that will be waited for.
     pub(crate) fn stream(&self) -> &Arc<Stream> {
         &self.stream
     }
 
-    /// Somebody has waited for it.
+    /// Notes that the stream has been waited for.
     pub(crate) fn waited_for(mut self) {
         self.waited_for = true;
     }
@@ -218,14 +218,14 @@ mod tests {
 
     use super::*;
 
-    /// Eight bytes that begin where a double may, and some more.
+    /// Eight bytes aligned for a double, and some more.
     #[repr(C, align(8))]
     struct Buffer([u8; 20]);
 
     #[test]
     fn a_budget_that_was_asked_for_bounds_all() {
-        let asked = Budget::new(Some(1000));
-        assert_eq!((asked.kept(), asked.during_a_call(|| Ok(1 << 40))), (1000, Ok(1000)));
+        let requested = Budget::new(Some(1000));
+        assert_eq!((requested.kept(), requested.during_a_call(|| Ok(1 << 40))), (1000, Ok(1000)));
         let not = Budget::new(None);
         assert_eq!((not.kept(), not.during_a_call(|| Ok(1000))), (DEFAULT_DEVICE_BYTES, Ok(800)));
     }

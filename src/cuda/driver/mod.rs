@@ -1,4 +1,4 @@
-//! The driver and the devices it shows, asked once.
+//! The driver and its devices, queried once.
 
 pub(crate) mod context;
 pub(crate) mod error;
@@ -12,22 +12,22 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use crate::stencil::Error;
 use error::failed;
 
-/// The oldest driver that takes our PTX: CUDA 12.0, which came with 525.
+/// Minimum driver for our PTX: CUDA 12.0, which came with 525.
 const OLDEST_DRIVER: i32 = 12_000;
 
-/// The oldest chip that it runs on: Pascal.
+/// Minimum compute capability for it: Pascal.
 const OLDEST_CAPABILITY: (i32, i32) = (6, 0);
 
-/// A driver that answers, and the devices it shows, usable or not.
+/// A working driver and its devices, usable or not.
 #[derive(Debug, Clone)]
 pub struct Driver {
-    /// The CUDA version that the driver supports, as it tells it: 13000 for 13.0.
+    /// CUDA version that the driver supports, in its own form: 13000 for 13.0.
     pub version: i32,
-    /// At least one; in place of a device that does not answer, why.
+    /// At least one; for a device that does not answer, the reason.
     pub devices: Vec<Result<Properties, String>>,
 }
 
-/// What a device is.
+/// Properties of a device.
 #[derive(Debug, Clone)]
 pub struct Properties {
     /// The vendor's name for it.
@@ -38,7 +38,7 @@ pub struct Properties {
     pub total_memory: usize,
     /// Streaming multiprocessors.
     pub multiprocessors: i32,
-    /// The most threads a block may have.
+    /// Maximum number of threads in a block.
     pub threads_per_block: i32,
     /// Shared memory that a block has without asking for more, in bytes.
     pub shared_memory_per_block: i32,
@@ -53,8 +53,8 @@ pub struct Properties {
 }
 
 impl Driver {
-    /// The driver, or in a sentence why there is none to work with. The answer is kept: a driver does not come or go
-    /// while a process lives.
+    /// Returns the driver, or a sentence that says why it cannot be used. The result is kept: a driver does not come or
+    /// go while a process lives.
     pub fn get() -> Result<&'static Driver, &'static str> {
         static DRIVER: OnceLock<(u32, Result<Driver, String>)> = OnceLock::new();
         let (process, driver) = DRIVER.get_or_init(|| (crate::process::id(), Driver::ask()));
@@ -65,7 +65,7 @@ impl Driver {
     }
 
     fn ask() -> Result<Driver, String> {
-        // SAFETY: it tries to load the library and looks no further. Everything below would panic without it.
+        // SAFETY: it only tries to load the library. Without it, everything below would panic.
         if !unsafe { sys::is_culib_present() } {
             return Err("There is no NVIDIA driver: libcuda.so was not found.".into());
         }
@@ -90,7 +90,7 @@ impl Driver {
         Ok(Driver { version, devices })
     }
 
-    /// The ordinal of the device to use: the one that is asked for, or the first that can be used.
+    /// Returns the ordinal of the device to use: the requested one, or the first that can be used.
     pub fn select(&self, wanted: Option<usize>) -> Result<usize, Error> {
         match wanted {
             Some(ordinal) => {
@@ -136,7 +136,7 @@ impl Properties {
     }
 }
 
-/// Whether our kernels run on a device; the error says why not.
+/// Checks that our kernels run on a device; the error says why not.
 fn usable(device: &Result<Properties, String>) -> Result<(), String> {
     let device = device.as_ref().map_err(String::clone)?;
     if device.capability < OLDEST_CAPABILITY {
@@ -149,7 +149,7 @@ fn usable(device: &Result<Properties, String>) -> Result<(), String> {
     Ok(())
 }
 
-/// 12.0 for 12000.
+/// Returns a version with a dot: 12.0 for 12000.
 pub fn dotted(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }

@@ -1,9 +1,9 @@
 //! Convolutions by filters of any size: `cuda/any_filter.cu`, and `cuda/any_filter_tensor.cu` where that is faster.
 //!
-//! A thread slides along the filter with as many samples in registers as it computes outputs. It slides along the rows of
-//! a column, or, under a filter of one row and one page, along the columns: a [`View`] says which, and how the array is seen
-//! for that. A [`Layout`] says how long a block's tile is in that direction, and what of the filter is staged at a time; a
-//! [`TensorLayout`] says so of a tile on tensor cores.
+//! A thread slides along the filter with as many samples in registers as it computes outputs. It slides along the rows
+//! of a column, or, under a filter of one row and one page, along the columns: a [`View`] gives the direction, and the
+//! array as seen from it. A [`Layout`] gives the length of a block's tile in that direction, and the entries of the
+//! filter that are staged at a time; a [`TensorLayout`] does so for a tile on tensor cores.
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -22,13 +22,13 @@ use crate::cuda::arguments::{
 };
 use crate::stencil::{Error, Filter, Sides};
 
-/// A module on the units of vectors.
+/// A module for the vector units.
 #[derive(Debug)]
 struct VectorModule {
     name: &'static str,
-    /// The outputs of a thread.
+    /// Number of outputs of a thread.
     outputs: usize,
-    /// The elements of shared memory that a block takes at most: no more than the 48 KiB that every device has.
+    /// Maximum number of elements of a block's shared memory: within the 48 KiB that every device has.
     most_staged: usize,
 }
 
@@ -36,42 +36,43 @@ const DOUBLE: VectorModule = VectorModule { name: "any_filter_double", outputs: 
 const SINGLE: VectorModule = VectorModule { name: "any_filter_float", outputs: 23, most_staged: 10_000 };
 const SINGLE_SHORT: VectorModule = VectorModule { name: "any_filter_float_short", outputs: 11, most_staged: 6144 };
 
-/// From so many entries on, [`SINGLE`] is faster than [`SINGLE_SHORT`], if threads slide along as many as it has outputs.
-const MANY: usize = 512;
+/// From this number of entries on, [`SINGLE`] is faster than [`SINGLE_SHORT`], if threads slide along at least as many
+/// entries as it has outputs.
+const MIN_ENTRIES_OF_SINGLE: usize = 512;
 
-/// The module for tensor cores, and the outputs of a thread of what is computed again.
+/// Module for tensor cores, and number of outputs of a thread that recomputes.
 const TENSOR: (&str, usize) = ("any_filter_tensor", 11);
 
 const THREADS: usize = FILTER_THREADS as usize;
 const TILE: usize = FILTER_TENSOR_TILE as usize;
 const COLUMNS: usize = FILTER_TENSOR_COLUMNS as usize;
 
-/// The kernel of arrays of few rows or few columns, one output a thread, and what it takes for a product, in multiply-adds of
-/// the others.
-const FEW: &CStr = c"any_filter_of_few";
+/// Kernel for arrays of few rows or few columns, one output a thread, and the time of its product, in multiply-adds of
+/// the other kernels.
+const FEW_KERNEL: &CStr = c"any_filter_of_few";
 const FEW_PRODUCT: f64 = 6.0;
 
-/// What a staged sample takes, in multiply-adds.
+/// Time of staging a sample, in multiply-adds.
 const STAGING: f64 = 6.0;
 
-/// Multiples of so many elements begin at the same bank.
+/// Elements at multiples of this number begin at the same bank.
 const BANKS: usize = 32;
 
 /// Neighbours in memory that one access of a warp reads.
 const ABREAST: usize = 32;
 
-/// How an array is seen.
+/// An array as the kernel sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct View<T> {
     size: Size,
     filter: Size,
     sides: Sides<T>,
-    /// Whether threads slide along the columns; else along the rows.
+    /// True if threads slide along the columns; else along the rows.
     by_columns: bool,
 }
 
 impl<T: Element> View<T> {
-    /// Of an array of this size under a filter of this size, between these sides.
+    /// Returns the view of an array of this size under a filter of this size, between these sides.
     fn new(size: Size, filter: Size, sides: Sides<T>) -> View<T> {
         match (filter, size) {
             // Neighbours that are one column of the array.
@@ -82,7 +83,7 @@ impl<T: Element> View<T> {
                 by_columns: false,
             },
             ([1, _, 1], _) => View { size, filter, sides, by_columns: true },
-            // Pages that are columns beside each other.
+            // Pages that are adjacent columns.
             ([1, 1, depth], [rows, columns, pages]) => {
                 let sides = Sides::from([sides[0], sides[2], sides[1]]);
                 View::new([rows * columns, pages, 1], [1, depth, 1], sides)
@@ -91,36 +92,36 @@ impl<T: Element> View<T> {
         }
     }
 
-    /// Extents along the direction in which threads slide, and across it.
+    /// Returns the extents along the direction in which threads slide, and across it.
     fn along(&self, [rows, columns, _]: Size) -> [usize; 2] {
         if self.by_columns { [columns, rows] } else { [rows, columns] }
     }
 
-    /// Rows and columns of a tile whose extents along that direction and across it are these.
+    /// Returns rows and columns of a tile with these extents along that direction and across it.
     fn tile(&self, tile: [usize; 2]) -> [usize; 2] {
         self.along([tile[0], tile[1], 1])
     }
 }
 
-/// A block's tile, and what is staged of it.
+/// A block's tile, and the parts of it that are staged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
-    /// The power of two that is the number of threads along the direction in which they slide. The others are across it.
+    /// Binary logarithm of the number of threads along the direction in which they slide. The others are across it.
     down: u32,
     /// Entries of the filter along that direction that are staged at a time.
     length: usize,
-    /// The filter's columns that are staged at a time: 1 where not all of their entries are.
+    /// Columns of the filter that are staged at a time: 1 where only a part of their entries is.
     width: usize,
     /// Elements from one staged column to the next.
     stride: usize,
-    /// The outputs of a tile along that direction, and across it.
+    /// Number of outputs of a tile along that direction, and across it.
     tile: [usize; 2],
-    /// The elements of shared memory that it takes.
+    /// Number of elements of its shared memory.
     elements: usize,
 }
 
 impl Layout {
-    /// What takes the least time, by the multiply-adds of all tiles and the samples that they stage.
+    /// Returns the fastest layout, by the multiply-adds of all tiles and the samples that they stage.
     fn choose<T: Element>(view: &View<T>, outputs: usize, most: usize) -> Layout {
         let (of_array, of_filter) = (view.along(view.size), view.along(view.filter));
         if view.by_columns {
@@ -133,7 +134,7 @@ impl Layout {
         layouts.min_by(|a, b| time(a).total_cmp(&time(b))).unwrap_or_else(|| Layout::new(3, of_filter, outputs, most))
     }
 
-    /// The time of a page under one of the filter's, in multiply-adds.
+    /// Returns the time of a page under one of the filter's, in multiply-adds.
     fn time(&self, of_array: [usize; 2], of_filter: [usize; 2]) -> f64 {
         let tiles: f64 = (0..2).map(|d| of_array[d].div_ceil(self.tile[d]) as f64).product();
         let stages = of_filter[0].div_ceil(self.length) * of_filter[1].div_ceil(self.width);
@@ -141,11 +142,11 @@ impl Layout {
         tiles * (products as f64 + STAGING * (stages * self.elements) as f64)
     }
 
-    /// With so many threads along the direction in which they slide, of which each has so many outputs, in at most so many
-    /// elements of shared memory.
+    /// Lays out with 2^`down` threads along the direction in which they slide, each with this number of outputs, in at
+    /// most `most` elements of shared memory.
     fn new(down: u32, [length, width]: [usize; 2], outputs: usize, most: usize) -> Layout {
         let [along, across] = [outputs << down, THREADS >> down];
-        // Columns of threads beside each other in a warp begin at banks that are as far apart as they are long.
+        // Adjacent columns of threads in a warp begin at banks that are as far apart as the columns are long.
         let stride = |length: usize| {
             let beside = (1 << down) % BANKS;
             (along + length - 1 - beside).next_multiple_of(BANKS) + beside
@@ -160,48 +161,49 @@ impl Layout {
     }
 }
 
-/// A block's tile on tensor cores, and what is staged of it.
+/// A block's tile on tensor cores, and the parts of it that are staged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TensorLayout {
     /// Entries of the filter's columns that are staged at a time.
     length: usize,
-    /// The filter's columns that are staged at a time: 1 where not all of their entries are.
+    /// Columns of the filter that are staged at a time: 1 where only a part of their entries is.
     width: usize,
     /// Elements from one staged column to the next.
     stride: usize,
-    /// The outputs of a tile along the direction in which the filter's columns are gone through, and across it.
+    /// Number of outputs of a tile along the direction of the filter's columns, and across it.
     tile: [usize; 2],
     elements: usize,
-    /// The elements ahead of the bands of the filter's columns.
+    /// Number of elements before the bands of the filter's columns.
     bands: usize,
-    /// Whether the array is one column, which goes through as columns that follow each other.
+    /// True if the array is one column, processed as columns that follow each other.
     line: bool,
 }
 
-/// The samples down a column that a product takes, and the outputs below each other that it gives.
+/// Number of samples down a column that a product takes, and of outputs down a column that it gives.
 const STEP: usize = 8;
 
-/// The fewest products of an output in a column of the filter: as many groups of outputs a warp has below each other, less
-/// one.
-const LEAST_STEPS: usize = 3;
+/// Minimum number of products of an output in a column of the filter: one less than the number of groups of outputs
+/// below each other in a warp.
+const MIN_STEPS: usize = 3;
 
-/// The share of a warp's products that is not with zeros, and of tiles that are the array's, from which on tensor cores are
-/// faster: for filters of one page, and of several, whose stages are short.
-const LEAST_SHARE: [f64; 2] = [0.55, 0.7];
+/// Minimum share of a warp's products without padding zeros, times the tiles' share inside the array, for which tensor
+/// cores are faster: for filters of one page, and of several, whose stages are short.
+const MIN_SHARE: [f64; 2] = [0.55, 0.7];
 
-/// From so many tiles for each multiprocessor on: with fewer the units of vectors have more to do at once.
-const LEAST_TILES: f64 = 1.5;
+/// Minimum number of tiles for each multiprocessor: with fewer the vector units have more parallel work.
+const MIN_TILES: f64 = 1.5;
 
-/// From so many entries on, products count for more than samples on their way.
-const LEAST_ENTRIES: usize = 31;
+/// Minimum number of entries for which products cost more than the transfer of samples.
+const MIN_ENTRIES: usize = 31;
 
 impl TensorLayout {
-    /// The elements of shared memory of a block: three of them fit into a multiprocessor, and four of a line.
+    /// Returns the maximum number of elements of a block's shared memory: three blocks fit into a multiprocessor, and
+    /// four of a line.
     fn most(line: bool) -> usize {
         if line { 6900 } else { 9216 }
     }
 
-    /// Where tensor cores are faster, on so many multiprocessors.
+    /// Returns the layout, if tensor cores are faster on this number of multiprocessors.
     fn of<T: Element>(view: &View<T>, multiprocessors: usize) -> Option<TensorLayout> {
         let (of_array, of_filter) = (view.along(view.size), view.along(view.filter));
         let layout = TensorLayout::new(of_filter, of_array[1] == 1 && !view.by_columns);
@@ -209,19 +211,20 @@ impl TensorLayout {
         let tiles = of_array[0].div_ceil(layout.tile[0]) * of_array[1].div_ceil(layout.tile[1]) * view.size[2];
         let useful = layout.length as f64 / (steps * STEP) as f64;
         let inside = view.size.iter().product::<usize>() as f64 / (tiles * layout.tile[0] * layout.tile[1]) as f64;
-        let is_faster = steps >= LEAST_STEPS
-            && view.filter.iter().product::<usize>() >= LEAST_ENTRIES
-            && useful * inside >= LEAST_SHARE[usize::from(view.filter[2] > 1)]
-            && tiles as f64 >= LEAST_TILES * multiprocessors as f64;
+        let is_faster = steps >= MIN_STEPS
+            && view.filter.iter().product::<usize>() >= MIN_ENTRIES
+            && useful * inside >= MIN_SHARE[usize::from(view.filter[2] > 1)]
+            && tiles as f64 >= MIN_TILES * multiprocessors as f64;
         is_faster.then_some(layout)
     }
 
     fn new([length, width]: [usize; 2], line: bool) -> TensorLayout {
         let most = TensorLayout::most(line);
-        // Of a stage with so many entries of so many columns: from one column to the next, where the bands begin, and all.
+        // For a stage with `length` entries of `width` columns: the stride of columns, the begin of the bands, and the
+        // total.
         let needs = |length: usize, width: usize| {
             let below = (steps(length) - 1) * STEP;
-            // Columns beside each other begin four elements further than at the same banks.
+            // Adjacent columns begin four banks apart.
             let (stride, bands) = if line {
                 let stride = TILE + 4;
                 (stride, (TILE * COLUMNS + below).div_ceil(TILE) * stride)
@@ -231,7 +234,7 @@ impl TensorLayout {
             };
             (stride, bands, bands + (steps(length) * STEP + STEP - 1) * width)
         };
-        // All stages of a column are about as long.
+        // All stages of a column are about equally long.
         let fits = |parts: &usize| needs(length.div_ceil(*parts), 1).2 <= most;
         let staged = length.div_ceil((1..).find(fits).unwrap_or(1));
         let widths = (1..=if staged < length { 1 } else { width }).rev();
@@ -242,12 +245,12 @@ impl TensorLayout {
     }
 }
 
-/// The products of an output in a column of so many entries: seven of its rows are other outputs' alone.
+/// Returns the number of products of an output in a column of `length` entries: seven rows serve other outputs only.
 fn steps(length: usize) -> usize {
     (length + STEP - 1).div_ceil(STEP)
 }
 
-/// How a sweep of a filter of any size is launched.
+/// Plans the launches of a sweep of a filter of any size.
 ///
 /// # Errors
 /// The driver's.
@@ -259,12 +262,12 @@ pub(super) fn plan<'a, T: Element>(
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
     let view = View::new(area.tile.size(), filter.size(), area.sides);
     let of_filter = view.along(view.filter);
-    // What goes through the slots waits for the link, whatever computes it.
+    // Tiles through the slots wait for the link, whatever the kernel.
     let multiprocessors = if area.is_whole() { measured_multiprocessors(modules) } else { None };
     let tensor = multiprocessors.filter(|_| T::NAME == f64::NAME).and_then(|count| TensorLayout::of(&view, count));
     let module = match T::NAME == f64::NAME {
         true => DOUBLE,
-        false if of_filter[0] >= SINGLE.outputs && filter.values().len() >= MANY => SINGLE,
+        false if of_filter[0] >= SINGLE.outputs && filter.values().len() >= MIN_ENTRIES_OF_SINGLE => SINGLE,
         false => SINGLE_SHORT,
     };
     let (name, outputs) = if tensor.is_some() { TENSOR } else { (module.name, module.outputs) };
@@ -275,7 +278,7 @@ pub(super) fn plan<'a, T: Element>(
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let layout = Layout::choose(&view, outputs, module.most_staged);
     let few = tensor.is_none() && layout.time(view.along(view.size), of_filter) > few_time(view.size, view.filter);
-    let kernel = if few { FEW } else { kernels[usize::from(view.by_columns)] };
+    let kernel = if few { FEW_KERNEL } else { kernels[usize::from(view.by_columns)] };
     let Loaded { function, module: loaded, .. } = loaded.get(modules, area.queued, name, entries, kernel)?;
     let tile = view.tile(tensor.map_or(layout.tile, |tensor| tensor.tile));
     let staged = if few { 0 } else { tensor.map_or(0, |tensor| tensor.elements).max(layout.elements) };
@@ -283,7 +286,7 @@ pub(super) fn plan<'a, T: Element>(
     if tensor.is_some() {
         function.allow_shared(shared_bytes)?;
     }
-    // What is written begins with a whole column of the array.
+    // The output begins with a whole column of the array.
     let (rows, span) = (area.tile.size()[0].max(1), area.tile.span());
     let places = span.start / rows * rows..span.end.next_multiple_of(rows);
     Ok(Box::new(AnyFilterPlan {
@@ -302,20 +305,19 @@ pub(super) fn plan<'a, T: Element>(
     }))
 }
 
-/// The time of a page under one of the filter's where each thread has an output, in multiply-adds.
+/// Returns the time of a page under one of the filter's with a thread for each output, in multiply-adds.
 fn few_time([rows, columns, _]: Size, [height, width, _]: Size) -> f64 {
     FEW_PRODUCT * (rows * columns) as f64 * (height * width) as f64
 }
 
-/// Whether tiles of so many rows and columns have so little of an array of this size that each of its outputs had better
-/// have a thread.
+/// True if tiles of this size would cover so little of an array of this size that a thread for each output is faster.
 pub(super) fn is_few(size: Size, tile: [usize; 2]) -> bool {
     let in_tiles = size[0].next_multiple_of(tile[0]) as f64 * size[1].next_multiple_of(tile[1]) as f64;
     in_tiles > few_time(size, [1; 3])
 }
 
-/// The numbers of the tiles from the one with the first of these places of an array on to the one with the last. Tiles are
-/// counted along the rows first, then along the columns.
+/// Returns the numbers of the tiles from the one with the first of these places of an array to the one with the last.
+/// Tiles are counted along the rows first, then along the columns.
 fn tiles_with([rows, columns, _]: Size, tile: [usize; 2], places: &Range<usize>) -> Range<usize> {
     if places.is_empty() {
         return 0..0;
@@ -333,24 +335,24 @@ fn tiles_with([rows, columns, _]: Size, tile: [usize; 2], places: &Range<usize>)
     }
 }
 
-/// A sweep over a tile of the array, which is an array of its own here.
+/// A sweep over a tile of the array; the kernel sees the tile as an array of its own.
 struct AnyFilterPlan<'a> {
     function: &'a Function,
     pace: &'a SharedPace,
     shared_bytes: usize,
     layout: Layout,
-    /// Where it is on tensor cores.
+    /// Layout on tensor cores, if they are used.
     tensor: Option<TensorLayout>,
     underflow_limit: u32,
     size: Size,
     filter: Size,
-    /// What stands around it.
+    /// Its boundaries.
     sides: SidesArgument,
-    /// The numbers of the blocks' tiles that have outputs.
+    /// Numbers of the blocks' tiles that have outputs.
     tiles: Range<usize>,
-    /// The places that are written, from the first output's on.
+    /// Places that are written, counted from the first output.
     places: Range<usize>,
-    /// Which end the next sweep begins at, where the whole array is on the device.
+    /// Direction of the next sweep, if the whole array is on the device.
     turns: Option<Arc<Turns>>,
 }
 
@@ -359,7 +361,7 @@ impl<T: Element> Plan<T> for AnyFilterPlan<'_> {
         self.pace
     }
 
-    /// The tile of a block.
+    /// Returns the number of blocks' tiles.
     fn units(&self) -> usize {
         self.tiles.len()
     }
@@ -375,7 +377,7 @@ impl<T: Element> Plan<T> for AnyFilterPlan<'_> {
 }
 
 impl AnyFilterPlan<'_> {
-    /// Puts some units of a sweep on the stream, the last of them first if `backwards` says so.
+    /// Puts some units of a sweep on the stream, the last of them first if `backwards`.
     fn launch(
         &self,
         stream: sys::CUstream,
@@ -424,8 +426,8 @@ impl AnyFilterPlan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::module::tests::argument_bytes;
     use crate::stencil::{Boundary, Ends, MAX_ENTRIES};
 
     #[test]
@@ -445,7 +447,7 @@ mod tests {
         }
     }
 
-    /// What is known here of the modules is what they are compiled for.
+    /// The figures of the modules here are those that they are compiled for.
     #[test]
     fn modules_have_the_outputs_that_they_are_compiled_for() {
         let catalogue = include_str!("../../../cuda/modules.txt");
@@ -473,7 +475,7 @@ mod tests {
         assert_eq!(of_pages.sides[1], ends[2]);
     }
 
-    /// Arrays and filters of all shapes, along the direction in which threads slide, and across it.
+    /// Returns views of arrays and filters of all shapes, along the direction in which threads slide, and across it.
     fn views() -> Vec<View<f64>> {
         let filters = [[1, 1], [2, 2], [15, 13], [31, 31], [63, 1], [1, 63], [1, 8191], [8191, 1], [90, 91], [4095, 2]];
         let arrays = [[1, 1], [3, 5], [1000, 1000], [10_000_000, 1], [1, 10_000_000], [40, 100_000], [4096, 4096]];
@@ -489,7 +491,7 @@ mod tests {
         views
     }
 
-    /// Whatever the array and the filter: what is staged fits, and holds what the threads read.
+    /// For every array and filter, the staged elements fit, and include those that the threads read.
     #[test]
     fn layouts_fit() {
         for (module, bytes) in [(DOUBLE, 8), (SINGLE, 4), (SINGLE_SHORT, 4)] {
@@ -506,7 +508,7 @@ mod tests {
                 assert_eq!(layout.tile[1] << layout.down, THREADS, "{what}");
             }
         }
-        // A long line takes all threads, one behind the other; of an image they lie beside each other.
+        // On a long line all threads are in a row; on an image they are side by side.
         let down = |size, filter| {
             let view = View::<f64>::new(size, filter, Sides::default());
             Layout::choose(&view, DOUBLE.outputs, DOUBLE.most_staged).down
@@ -529,9 +531,9 @@ mod tests {
                 "{what}"
             );
             assert!(layout.width == 1 || layout.length == of_filter[0], "{what}");
-            // Each stage has as many steps as there must be, the last one, too.
+            // Each stage has the minimum of steps, also the last one.
             let last = of_filter[0] - (of_filter[0].div_ceil(layout.length) - 1) * layout.length;
-            assert!(of_filter[0] < 17 || steps(last) >= LEAST_STEPS, "{what}");
+            assert!(of_filter[0] < 17 || steps(last) >= MIN_STEPS, "{what}");
             // The samples of the last output's last product.
             let rows = layout.tile[0] + (steps(layout.length) - 1) * STEP;
             if line {
@@ -568,7 +570,7 @@ mod tests {
                 for end in first + 1..=rows * columns * pages {
                     let tiles = tiles_with(size, tile, &(first..end));
                     assert!((first..end).all(|place| tiles.contains(&of(place))), "{size:?} {first}..{end}");
-                    // And no more columns of tiles than those.
+                    // And there are no more columns of tiles than those.
                     assert!(tiles.start / down == of(first) / down && (tiles.end - 1) / down == of(end - 1) / down);
                 }
             }

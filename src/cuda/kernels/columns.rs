@@ -1,8 +1,8 @@
-//! Launches over whole columns: into which parts a sweep can be cut, so that no launch takes too long.
+//! Launches over whole columns: the parts of a sweep, so that no launch takes too long.
 
 use std::ops::Range;
 
-/// The units into which a sweep over some neighbouring columns can be cut: columns of tiles, from the first row to the
+/// Units into which a sweep over some neighbouring columns can be cut: columns of tiles, from the first row to the
 /// last. All columns are counted through the pages of the array.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnUnits {
@@ -10,9 +10,9 @@ pub(super) struct ColumnUnits {
     columns: usize,
     /// Columns of a tile.
     tile: usize,
-    /// The columns that the sweep computes.
+    /// Columns that the sweep computes.
     outputs: Range<usize>,
-    /// The columns of tiles, counted from the page of the first output.
+    /// Columns of tiles, counted from the page of the first output.
     units: Range<usize>,
 }
 
@@ -21,17 +21,17 @@ impl ColumnUnits {
         ColumnUnits { columns, tile, units: columns_of_tiles(columns, tile, outputs.clone()), outputs }
     }
 
-    /// How many units there are.
+    /// Returns the number of units.
     pub(super) fn len(&self) -> usize {
         self.units.len()
     }
 
-    /// The columns that the sweep computes.
+    /// Returns the columns that the sweep computes.
     pub(super) fn outputs(&self) -> &Range<usize> {
         &self.outputs
     }
 
-    /// The columns that some of the units compute.
+    /// Returns the columns that some of the units compute.
     pub(super) fn outputs_of(&self, units: Range<usize>) -> Range<usize> {
         let across = self.columns.div_ceil(self.tile);
         let ahead = self.outputs.start / self.columns * across + self.units.start;
@@ -42,8 +42,8 @@ impl ColumnUnits {
     }
 }
 
-/// The columns of tiles that have one of the columns `outputs`. They are counted from the first tile of the page in which
-/// the outputs begin. A page has `columns` columns, a tile `tile`.
+/// Returns the columns of tiles that have one of the columns `outputs`, counted from the first tile of the page in
+/// which the outputs begin. A page has `columns` columns, a tile `tile`.
 pub(super) fn columns_of_tiles(columns: usize, tile: usize, outputs: Range<usize>) -> Range<usize> {
     let last = outputs.end - 1;
     let pages = last / columns - outputs.start / columns;
@@ -60,7 +60,7 @@ mod tests {
             let of_page = usize::div_ceil(columns, tile);
             for first in 0..columns * pages {
                 for end in first + 1..=columns * pages {
-                    // Of every output the column of tiles that it is in.
+                    // The column of tiles of every output.
                     let tiles = (first..end).map(|at| (at / columns - first / columns) * of_page + at % columns / tile);
                     let expected = tiles.clone().min().unwrap()..tiles.max().unwrap() + 1;
                     assert_eq!(columns_of_tiles(columns, tile, first..end), expected);

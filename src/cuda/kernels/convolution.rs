@@ -1,4 +1,4 @@
-//! Convolutions over images and volumes: `cuda/convolution.cu`, and which kernel takes which filter.
+//! Convolutions over images and volumes: `cuda/convolution.cu`, and the choice of the kernel for a filter.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, tensor};
 use crate::cuda::arguments::{ConvolutionArgument, SidesArgument};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
-/// The filters that have modules of their own, by rows and columns: one for single and one for double. Any other goes
-/// through [`any_filter`].
+/// Filters with modules of their own, by rows and columns: one for single and one for double. All others go through
+/// [`any_filter`].
 const SQUARE: [(usize, [&str; 2]); 7] = [
     (3, ["convolution_float_03", "convolution_double_03"]),
     (5, ["convolution_float_05", "convolution_double_05"]),
@@ -28,26 +28,26 @@ const SQUARE: [(usize, [&str; 2]); 7] = [
     (15, ["convolution_float_15", "convolution_double_15"]),
 ];
 
-/// The rows and about the columns of outputs that a block of those modules computes.
+/// Rows, and about the columns, of outputs that a block of those modules computes.
 const TILE: [usize; 2] = [64, 32];
 
-/// What kernels of several sweeps, and the square ones, are made for: filters of one page of up to so many rows and
-/// columns, and others of up to so many along each dimension.
+/// Maximum size of filters for the kernels of several sweeps, and the square ones: rows and columns of filters of one
+/// page, and extents of others along each dimension.
 const LARGEST: [usize; 2] = [15, 7];
 
-/// An output counts for at least so many multiply-adds: on the slowest devices they take as long as to move it.
-const LEAST_WORK: usize = 11;
+/// Minimum of multiply-adds counted for an output: on the slowest devices they take as long as moving it.
+const MIN_WORK: usize = 11;
 
-/// The nanoseconds that a byte takes to the device and back: 10^8 doubles go there in 16.2 ms and come back in 21.2 (an
+/// Nanoseconds that a byte takes to the device and back: 10^8 doubles go there in 16.2 ms and come back in 21.2 (an
 /// H200 and 16 threads, BENCHMARKS.md). On other machines it takes longer.
 const LINK_NS_PER_BYTE: f64 = 0.05;
 
-/// The nanoseconds that a multiply-add takes where several sweeps are done at once: 3 x 3 in double does 1,240 thousand
-/// million updates a second (an H200, BENCHMARKS.md). On other chips it takes longer; one with few units for doubles
-/// computes up to twice as much as it would have to.
+/// Nanoseconds of a multiply-add if several sweeps are done at once: 3 x 3 in double does 1,240 thousand million
+/// updates a second (an H200, BENCHMARKS.md). On other chips it takes longer; one with few units for doubles computes
+/// up to twice as much as necessary.
 const NS_PER_MULTIPLY_ADD: f64 = 7e-5;
 
-/// Whether the filter is one that kernels are made for which know certain sizes alone.
+/// True if the filter is one for kernels of fixed sizes.
 pub(in super::super) fn is_small<T: Element>(filter: &Filter<T>) -> bool {
     let size = filter.size();
     filter.is_centred() && size.iter().all(|&entries| entries <= LARGEST[usize::from(size[2] > 1)])
@@ -104,8 +104,8 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
     }
 
     fn work(&self) -> usize {
-        let entries = self.filter.values().len().max(LEAST_WORK);
-        // In single, the slowest of devices does twice as many in the same time, to be on the safe side.
+        let entries = self.filter.values().len().max(MIN_WORK);
+        // In single, the slowest of devices does twice as many in the same time: a safe estimate.
         if T::NAME == f32::NAME { entries.div_ceil(2) } else { entries }
     }
 
@@ -135,14 +135,14 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
 }
 
 impl<T: Element> ConvolutionKernel<T> {
-    /// What stands around the array, with zeros along dimensions where the filter has one entry: there nothing of it is
-    /// multiplied.
+    /// Returns the boundaries, with zeros along dimensions where the filter has one entry: no ghost cell is multiplied
+    /// there.
     fn effective_sides(&self) -> Sides<T> {
         let radius = self.filter.radius();
         [0, 1, 2].map(|d| if radius[d] > 0 { self.sides[d] } else { Ends::default() }).into()
     }
 
-    /// How single sweeps are launched.
+    /// Plans the launches of single sweeps.
     fn plan_single_sweeps(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let by_any_filter = || any_filter::plan(&self.by_any_filter, modules, area, &self.filter);
         if any_filter::is_few(area.tile.size(), TILE) {
@@ -186,13 +186,13 @@ struct ConvolutionPlan<'a> {
     /// Rows and columns of outputs that a block computes.
     tile: [usize; 2],
     filter: Size,
-    /// Of the array that the kernel sees.
+    /// Size of the array that the kernel sees.
     size: Size,
-    /// What stands around it.
+    /// Its boundaries.
     sides: SidesArgument,
     /// Its columns that are computed.
     units: ColumnUnits,
-    /// Which end the next sweep begins at, where the whole array is on the device.
+    /// Direction of the next sweep, if the whole array is on the device.
     turns: Option<Arc<Turns>>,
 }
 
@@ -201,7 +201,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_> {
         self.pace
     }
 
-    /// A column of tiles, from the first row to the last.
+    /// Returns the number of columns of tiles, from the first row to the last.
     ///
     /// # Limitations
     /// With 15 x 15 in double and 130,000 rows one of them takes the slowest device a tenth of a second.
@@ -220,7 +220,7 @@ impl<T: Element> Plan<T> for ConvolutionPlan<'_> {
 }
 
 impl ConvolutionPlan<'_> {
-    /// Puts some units of a sweep on the stream, the last of them first if `backwards` says so.
+    /// Puts some units of a sweep on the stream, the last of them first if `backwards`.
     fn launch<T>(
         &self,
         stream: sys::CUstream,
@@ -256,11 +256,11 @@ impl ConvolutionPlan<'_> {
     }
 }
 
-/// The columns of tiles that a launch skips ahead of those that the outputs in some columns need, and its blocks: see
+/// Returns the columns of tiles that a launch skips before those of the outputs in some columns, and its blocks: see
 /// [`ConvolutionArgument`].
 ///
 /// # Errors
-/// [`Error::Internal`] for more than the kernel can count.
+/// [`Error::Internal`] if the kernel cannot count them.
 fn blocks([rows, columns, _]: [usize; 3], tile: [usize; 2], outputs: Range<usize>) -> Result<(i32, usize), Error> {
     let tiles = columns_of_tiles(columns, tile[1], outputs);
     // The kernel numbers tiles in integers of 32 bits: those of a page along either dimension, and those of the launch
@@ -274,8 +274,8 @@ fn blocks([rows, columns, _]: [usize; 3], tile: [usize; 2], outputs: Range<usize
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -303,12 +303,11 @@ mod tests {
         let refused = |size, outputs| matches!(blocks(size, [64, 16], outputs), Err(Error::Internal(_)));
         assert_eq!(blocks([1, 16 * most, 1], [64, 16], 0..16 * most), Ok((0, most)));
         assert_eq!(blocks([1, 16 * most, 1], [64, 16], 16 * (most - 1)..16 * most), Ok((i32::MAX - 1, 1)));
-        // A tile more than can be counted, even if the launch is not for it; and the same of launches over several
-        // pages.
+        // One tile more than can be counted, even if it is not in the launch; and launches over several pages likewise.
         assert!(refused([1, 16 * most + 1, 1], 0..1));
         assert!(refused([64 * most + 1, 1, 1], 0..1));
         assert!(refused([1, 16 << 20, 1 << 12], 0..16 << 31));
-        // Fine for the counters, and left to the shape.
+        // The counters hold it; the shape of the launch is checked elsewhere.
         assert_eq!(blocks([128 << 20, 1, 2048], [64, 16], 0..2048), Ok((0, 1 << 32)));
         assert!(Shape::row(1 << 32, 128).is_err());
     }

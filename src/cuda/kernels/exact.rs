@@ -1,28 +1,29 @@
-//! When a kernel that multiplies by zeros, too, gives the bits of the plain chain of fused multiply-adds.
+//! Conditions for kernels that also multiply by zeros to give the bits of the plain chain of fused multiply-adds.
 //!
-//! A product with a zero that the filter does not have changes two things only: it is NaN where the sample is infinite or
-//! NaN, and it may turn -0 into +0. A sum of a chain that began with +0 is -0 only where a sum that is not zero is rounded
-//! to it, which [`underflow_limit`] excludes. Kernels compare the [`magnitude_bits`] of each sample with that limit, and
-//! compute again by the plain chain what depends on a sample beyond it.
+//! A product with a zero that the filter does not have changes two things only: it is NaN where the sample is infinite
+//! or NaN, and it may turn -0 into +0. A sum of a chain that began with +0 is -0 only where a nonzero sum is rounded to
+//! it, which [`underflow_limit`] excludes. Kernels compare the [`magnitude_bits`] of each sample with that limit, and
+//! recompute by the plain chain all outputs that depend on a sample beyond it.
 
 use super::super::Element;
 
-/// The least [`magnitude_bits`], less 1, with which a sample that is not zero is safe: no sum of products with these
-/// entries underflows to zero, in any of so many sweeps. (A sample that is zero is safe, too: 0 less 1 wraps around.)
+/// Returns the least [`magnitude_bits`], less 1, of safe nonzero samples: no sum of products with these entries
+/// underflows to zero, in any of `sweeps` sweeps. (A sample that is zero is safe, too: 0 less 1 wraps around.)
 ///
-/// The product of a sample and an entry is a multiple of the product of their last places' values. Where that is no
-/// less than the least subnormal number, each sum is a multiple of it, and none is rounded to zero. In double, 2^-1074,
-/// a sample of 2^e is not safe if e - 52 and the exponent of the smallest entry's last place are less than -1074 together.
-/// What is a multiple of a power of two stays one when it is rounded; so the next sweep needs that exponent once more.
+/// The product of a sample and an entry is a multiple of the product of their last places' values. If that is no less
+/// than the least subnormal number, each sum is a multiple of it, and none is rounded to zero. In double, 2^-1074, a
+/// sample of 2^e is not safe if e - 52 and the exponent of the smallest entry's last place add up to less than -1074. A
+/// multiple of a power of two stays one when it is rounded; so the next sweep needs that exponent once more.
 pub(super) fn underflow_limit<T: Element>(entries: &[T], sweeps: usize) -> u32 {
-    // Digits behind the first one, the exponent of the least subnormal number, the most that is stored of one, and where
-    // it stands in the magnitude.
+    // Digits behind the first one, the exponent of the least subnormal number, the maximum of a stored exponent, and
+    // its position in the magnitude.
     let (digits, least, most, place) = if T::NAME == f32::NAME { (23, -149, 0xff, 24) } else { (52, -1074, 0x7ff, 21) };
-    // Of the last place of each entry that is not zero; infinities and NaN have none, and no sum with them is finite.
+    // Exponent of the last place of each nonzero entry; sums with infinities and NaN are never finite, so these have
+    // none.
     let last_place = |entry: f64| (((entry.to_bits() >> 52 & 0x7ff) as i32).max(1) - 1023 - digits).max(least);
     let entries = entries.iter().map(|entry| entry.to_f64()).filter(|entry| *entry != 0.0 && entry.is_finite());
     match entries.map(last_place).min() {
-        // The exponent as it is stored, in its place in the magnitude, less one.
+        // The stored exponent, at its position in the magnitude, less one.
         Some(last) if last < 0 => {
             let exponent: i32 = (1 - last.saturating_mul(sweeps as i32)).min(most);
             ((exponent as u32) << place) - 1
@@ -31,8 +32,8 @@ pub(super) fn underflow_limit<T: Element>(entries: &[T], sweeps: usize) -> u32 {
     }
 }
 
-/// How large a value is, without its sign, as the kernels have it: 0 for zero alone. In double these are the upper 32 bits
-/// but for the sign, and a last bit that tells whether any of the lower 32 bits is set.
+/// Returns the magnitude of a value, as the kernels compute it: 0 for zero alone. In double these are the upper 32 bits
+/// without the sign, and a last bit that is set if any of the lower 32 bits is.
 pub(super) fn magnitude_bits<T: Element>(value: f64) -> u32 {
     if T::NAME == f32::NAME {
         return (value as f32).to_bits() << 1;
@@ -68,8 +69,8 @@ mod tests {
         assert_eq!(underflow_limit(&[2_f64.powi(52)], 1), 0);
     }
 
-    /// In single, and for several sweeps: the least safe sample has sums that are multiples of the least
-    /// subnormal number, to the last sweep, and half of it has not.
+    /// In single, and for several sweeps: the least safe sample has sums that are multiples of the least subnormal
+    /// number, to the last sweep, and half of it has not.
     #[test]
     fn the_limit_counts_for_several_sweeps() {
         let nearness = |sample: f32| magnitude_bits::<f32>(sample.into()).wrapping_sub(1);
@@ -79,12 +80,12 @@ mod tests {
             let limit = underflow_limit(&[f32::MAX, entry, 0.0], sweeps);
             let least = 2_f32.powi(exponent);
             assert!(nearness(least) >= limit && nearness(-least.next_down()) < limit, "{entry}, {sweeps}");
-            // The exponent of the entry's last place; that of the last sweep's products is the least there is.
+            // The exponent of the entry's last place; that of the last sweep's products is the least possible one.
             let last = (entry.abs().to_bits() >> 23) as i32 - 150;
             assert_eq!(exponent - 23 + sweeps as i32 * last, -149, "{entry}, {sweeps}");
             assert!(nearness(0.0) >= limit && nearness(-0.0) >= limit && nearness(f32::from_bits(1)) < limit);
         }
-        // Where no sample is safe, zero is.
+        // Even if no nonzero sample is safe, zero is.
         let limit = underflow_limit(&[1e-30_f32], 4);
         assert!(nearness(f32::MAX) < limit && nearness(0.0) >= limit);
         let limit = underflow_limit(&[1e-300_f64], 4);

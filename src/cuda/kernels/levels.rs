@@ -13,20 +13,20 @@ use crate::stencil::{Error, Stencil};
 /// The modules, for 3, 5, 7 and 9 taps.
 const MODULES: [&str; 4] = ["sweeps_levels_03", "sweeps_levels_05", "sweeps_levels_07", "sweeps_levels_09"];
 
-/// Up to so many elements small tiles are faster: large ones would not keep an H200 busy. (5 taps, 300,000 elements: 0.33
-/// us a sweep for 0.42; 500,000: 0.46 for 0.42.)
-const MOST_IN_SMALL: usize = 400_000;
+/// Up to this number of elements small tiles are faster: large ones would not keep an H200 busy. (5 taps, 300,000
+/// elements: 0.33 us a sweep for 0.42; 500,000: 0.46 for 0.42.)
+const MAX_IN_SMALL: usize = 400_000;
 
-/// How many sweeps a launch of large tiles does best, by the radius less 1.
+/// Best number of sweeps in a launch of large tiles, by the radius less 1.
 const LARGE_SWEEPS: [usize; MODULES.len()] = [128, 128, 96, 64];
 
-/// A launch does no more sweeps than this, whatever its tiles allow: it cannot be stopped in the middle.
-const MOST_SWEEPS: usize = 1024;
+/// Maximum number of sweeps in a launch, whatever its tiles allow: it cannot be stopped in the middle.
+const MAX_SWEEPS: usize = 1024;
 
-/// So many blocks keep any chip busy: where lines are whole, a block takes several only if there are more.
-const MANY_BLOCKS: usize = 256;
+/// Number of blocks that keeps any chip busy: if lines are whole, a block takes several only if there are more.
+const BUSY_BLOCKS: usize = 256;
 
-/// What a block of a kernel has room for, as the modules have it.
+/// Capacity of a kernel's block, as in the modules.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     threads: usize,
@@ -37,7 +37,7 @@ const LARGE: Room = Room { threads: 256, points: 5376 };
 const SMALL: Room = Room { threads: 128, points: 1408 };
 const WHOLE: Room = Room { threads: 1024, points: 2048 };
 
-/// The kernels, each of every module.
+/// Kernels of every module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Tiles of long lines.
@@ -48,22 +48,22 @@ enum Kind {
     Whole,
 }
 
-/// How one launch is laid out.
+/// Layout of one launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     threads: usize,
     blocks: usize,
-    /// Of a line, or the lines of a block where they are whole.
+    /// Number of tiles of a line, or of lines of a block if they are whole.
     tiles: usize,
     sweeps: usize,
 }
 
 impl Kind {
-    /// The one for so many lines of this length.
+    /// Returns the kernel for `lines` lines of this length.
     fn of(length: usize, lines: usize) -> Kind {
         match length {
             _ if length <= SMALL.points => Kind::Whole,
-            _ if length <= LARGE.points || length * lines <= MOST_IN_SMALL => Kind::Small,
+            _ if length <= LARGE.points || length * lines <= MAX_IN_SMALL => Kind::Small,
             _ => Kind::Large,
         }
     }
@@ -76,20 +76,20 @@ impl Kind {
         }
     }
 
-    /// For some of so many sweeps of a filter of this radius, over so many lines.
+    /// Lays out a launch for some of `sweeps` sweeps of a filter of this radius, over `lines` lines.
     fn layout(self, length: usize, lines: usize, radius: usize, circular: bool, sweeps: usize) -> Layout {
         let (room, best) = match self {
             Kind::Large => (LARGE, LARGE_SWEEPS[radius - 1]),
             Kind::Small => (SMALL, LARGE_SWEEPS[0]),
             Kind::Whole => {
                 let most = WHOLE.points / (length + 2 * radius);
-                let tiles = lines.div_ceil(MANY_BLOCKS).min(most);
-                // Whole warps, each thread a point if there are as many threads.
+                let tiles = lines.div_ceil(BUSY_BLOCKS).min(most);
+                // Whole warps, with a thread for each point if there are enough threads.
                 let threads = (tiles * length).next_multiple_of(32).min(WHOLE.threads);
-                return Layout { threads, blocks: lines.div_ceil(tiles), tiles, sweeps: evenly(sweeps, MOST_SWEEPS) };
+                return Layout { threads, blocks: lines.div_ceil(tiles), tiles, sweeps: evenly(sweeps, MAX_SWEEPS) };
             }
         };
-        // Three quarters of a tile at least are of use.
+        // At least three quarters of a tile are outputs.
         let sweeps = evenly(sweeps, best.min(room.points / 8 / radius));
         let step = room.points - 2 * radius * sweeps;
         let tiles = if circular { length.div_ceil(step) } else { 1 + (length - room.points).div_ceil(step) };
@@ -105,33 +105,34 @@ pub(in super::super) struct LevelsKernel {
     loaded: LoadOnce,
 }
 
-/// The addresses of both levels, the newest one first.
+/// Addresses of both levels, the newest one first.
 pub(in super::super) type Pair = [sys::CUdeviceptr; 2];
 
 impl LevelsKernel {
-    /// For sweeps of this stencil, if there is a kernel: for lines of neighbours that are longer than its radius.
+    /// Returns the kernel for this stencil, if there is one: for lines of neighbours that are longer than its radius.
     pub(in super::super) fn new(what: &Stencil, weight: f64) -> Option<LevelsKernel> {
         let (lines, radius) = (what.lines(), what.taps().radius());
         let fits = lines.inner() == 1 && (1..=MODULES.len()).contains(&radius) && lines.length() > radius;
         fits.then(|| LevelsKernel { what: *what, weight, loaded: LoadOnce::default() })
     }
 
-    /// What it sweeps.
+    /// Returns the stencil.
     pub(in super::super) fn what(&self) -> &Stencil {
         &self.what
     }
 
-    /// What it is, for people.
+    /// Returns its name for error messages.
     pub(in super::super) fn name(&self) -> &'static str {
         "a stencil of two time levels"
     }
 
-    /// Multiply-adds for an output.
+    /// Returns the multiply-adds for an output.
     pub(in super::super) fn work(&self) -> usize {
         self.what.taps().count() + 1
     }
 
-    /// How it is launched between two pairs of arrays that lie on the device. To the plan an array is its newest level.
+    /// Plans the launches between two pairs of arrays that lie on the device. The plan identifies a pair by its newest
+    /// level.
     pub(in super::super) fn plan(&self, modules: &Modules, pairs: [Pair; 2]) -> Result<LevelsPlan<'_>, Error> {
         let (lines, radius) = (self.what.lines(), self.what.taps().radius());
         let kind = Kind::of(lines.length(), lines.outer());
@@ -142,7 +143,7 @@ impl LevelsKernel {
     }
 }
 
-/// The launches.
+/// Launches between two pairs of arrays.
 pub(in super::super) struct LevelsPlan<'a> {
     function: &'a Function,
     pace: &'a SharedPace,
@@ -158,7 +159,7 @@ impl LevelsPlan<'_> {
         self.kind.layout(lines.length(), lines.outer(), self.what.taps().radius(), ends.is_circular(), sweeps)
     }
 
-    /// Where the older level lies beside this newest one.
+    /// Returns the address of the older level of the pair with this newest one.
     fn older(&self, newest: sys::CUdeviceptr) -> Result<sys::CUdeviceptr, Error> {
         let pair = self.pairs.iter().find(|pair| pair[0] == newest);
         pair.map(|pair| pair[1]).ok_or_else(|| Error::Internal("A time level without the one before it.".into()))
@@ -203,8 +204,8 @@ impl Plan<f64> for LevelsPlan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::*;
+    use crate::cuda::module::tests::{argument_bytes, constant_of};
     use crate::stencil::{Lines, Taps};
 
     #[test]
@@ -247,7 +248,7 @@ mod tests {
                         let Layout { threads, blocks, tiles, sweeps } =
                             kind.layout(length, lines, radius, circular, sweeps);
                         let what = format!("{lines} lines of {length}, {radius}, {circular}, {sweeps}: {kind:?}");
-                        assert!((1..=MOST_SWEEPS).contains(&sweeps), "{what}");
+                        assert!((1..=MAX_SWEEPS).contains(&sweeps), "{what}");
                         let room = match kind {
                             Kind::Large => LARGE,
                             Kind::Small => SMALL,

@@ -15,7 +15,7 @@ use crate::stencil::{
     CoefficientSource, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Error, Lines, MAX_TAPS, Stencil,
 };
 
-/// The modules of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
+/// Modules of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
 const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
     "stencil_01",
     "stencil_03",
@@ -30,20 +30,20 @@ const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
     "stencil_21",
 ];
 
-/// Lines at least as long are cut, each by itself, into tiles with what is around them.
+/// Minimum length of lines that are cut, each by itself, into tiles with halos.
 const SPLIT_LENGTH: usize = 1 << 14;
 
-/// Up to here, lines with zeros outside are computed as one run of memory. (21 taps, one sweep, of the speed of a copy:
-/// 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where that has
-/// 0.8.)
+/// Maximum length of lines with zeros outside that are computed as one run of memory. (21 taps, one sweep, of the speed
+/// of a copy: 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where
+/// that has 0.8.)
 const AS_ONE_LENGTH: usize = 100;
 
-/// What is laid along lines: its modules are its own, and so are its coefficients.
+/// An operator along lines, with its own modules and coefficients.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Operator {
     pub(super) kind: OperatorKind,
     pub(in super::super) radius: usize,
-    /// Their bytes, and how many.
+    /// Bytes of the coefficients, and their number.
     coefficients: [u8; MAX_TAPS * size_of::<f64>()],
     bytes: usize,
 }
@@ -55,21 +55,21 @@ pub(super) enum OperatorKind {
 }
 
 impl Operator {
-    /// A stencil.
+    /// Returns the operator of a stencil.
     pub(in super::super) fn stencil(what: &Stencil) -> Operator {
         let kind = OperatorKind::Stencil { is_float: false };
         Operator::new(kind, what.taps().radius(), bytemuck::cast_slice(what.taps().as_slice()))
     }
 
-    /// A derivative, with its coefficients in the memory that is asked for.
+    /// Returns the operator of a derivative, with its coefficients in the requested memory.
     pub(in super::super) fn derivative<T: Element>(what: &Derivative<T>) -> Operator {
         let kind = OperatorKind::Derivative { is_float: T::NAME == f32::NAME, source: what.source() };
         Operator::new(kind, DERIVATIVE_RADIUS, bytemuck::cast_slice(what.coefficients()))
     }
 
-    /// A convolution by a filter whose entries are all along one dimension, and the lines along that: there it is a
-    /// stencil, with the same chain of multiply-adds, and between these ends. One sweep in single is none: there are
-    /// kernels for doubles alone.
+    /// Returns the operator of a convolution by a filter whose entries are all along one dimension, with the lines
+    /// along that: there it is a stencil, with the same chain of multiply-adds, and between these ends. `None` for one
+    /// sweep in single: these kernels are for doubles alone.
     pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines, Ends<T>)> {
         let filter = what.filter();
         let is_float = T::NAME == f32::NAME;
@@ -86,17 +86,17 @@ impl Operator {
         Operator { kind, radius, coefficients, bytes: values.len() }
     }
 
-    /// The coefficients as the device has them.
+    /// Returns the coefficients as the device has them.
     pub(super) fn coefficients(&self) -> &[u8] {
         &self.coefficients[..self.bytes]
     }
 
-    /// What it is, for people.
+    /// Returns its name for error messages.
     pub(super) fn name(&self) -> &'static str {
         if matches!(self.kind, OperatorKind::Stencil { .. }) { "a stencil" } else { "a derivative" }
     }
 
-    /// Multiply-adds for an output.
+    /// Returns the multiply-adds for an output.
     pub(super) fn work(&self) -> usize {
         2 * self.radius + 1
     }
@@ -112,8 +112,8 @@ pub(in super::super) struct LinesKernel<T> {
 }
 
 impl<T: Element> LinesKernel<T> {
-    /// For one sweep along these lines, where this kernel is the best; `on_device` says that the array lies there
-    /// whole.
+    /// Returns the kernel for one sweep along these lines, if it is the best; `on_device` states that the whole array
+    /// lies there.
     pub(in super::super) fn new(
         operator: &Operator,
         lines: Lines,
@@ -123,7 +123,7 @@ impl<T: Element> LinesKernel<T> {
         if operator.kind == (OperatorKind::Stencil { is_float: true }) {
             return None;
         }
-        // Of what is outside, the kernel knows zeros; anything else has to be at hand.
+        // The kernel supplies zeros outside; other ghost cells must be in memory.
         let zeros = ends.same(Ends::default());
         let as_one = lines.length() < AS_ONE_LENGTH && zeros;
         let split = lines.length() >= SPLIT_LENGTH && (zeros || !on_device);
@@ -160,7 +160,7 @@ impl<T: Element> Kernel<T> for LinesKernel<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let (name, symbol, function) = match self.operator.kind {
-            // Only the taps in use travel; the rest of the 21 entries is never read by this module.
+            // Only the taps in use are sent; the rest of the 21 entries is never read by this module.
             OperatorKind::Stencil { .. } => (STENCILS[self.operator.radius], c"kernelTaps", c"Stencil_ConstantMemory"),
             OperatorKind::Derivative { is_float, source } => {
                 let name = if is_float { "derivative_float" } else { "derivative_double" };
@@ -192,12 +192,12 @@ struct LinesPlan<'a> {
     pace: &'a SharedPace,
     threads: usize,
     tile: usize,
-    /// The outputs, and the samples at hand on either side of them.
+    /// Number of outputs, and of samples on either side of them.
     count: usize,
     around: [usize; 2],
     line: usize,
     lines: usize,
-    /// Where the whole array is here.
+    /// Direction of the next sweep, if the whole array is on the device.
     turns: Option<Arc<Turns>>,
 }
 
@@ -235,8 +235,8 @@ impl<T: Element> Plan<T> for LinesPlan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_this_argument() {

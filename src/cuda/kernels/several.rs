@@ -1,5 +1,5 @@
-//! Kernels that do several sweeps over a whole array in a launch have this in common: sweeps that are left over, and parts
-//! of one sweep, go by the kernel for single sweeps.
+//! Common part of the kernels that do several sweeps over a whole array in a launch: remaining sweeps, and parts of one
+//! sweep, go by the kernel for single sweeps.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::stencil::Error;
 
 /// Launches of several sweeps over a whole array each.
 pub(super) trait Several {
-    /// How one of them is laid out.
+    /// Layout of one of them.
     type Layout;
 
-    /// How many of `sweeps` a launch does, and its layout. Asked for as many as it does, it answers the same. `None` where
+    /// Returns how many of `sweeps` a launch does, and its layout; for that number it returns the same again. `None` if
     /// single sweeps are faster.
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Self::Layout)>;
 
@@ -24,8 +24,8 @@ pub(super) trait Several {
         1
     }
 
-    /// Puts the sweeps of a launch on the stream, from the samples at the first address to the second. `aligned` says
-    /// whether both are multiples of 16 bytes.
+    /// Puts the sweeps of a launch on the stream, from the samples at the first address to the second. `aligned` is
+    /// true if both are multiples of 16 bytes.
     ///
     /// # Errors
     /// The driver's.
@@ -40,7 +40,7 @@ pub(super) trait Several {
 
 /// Sweeps over a whole array, several in a launch.
 pub(super) struct SeveralPlan<'a, T, L> {
-    /// How single sweeps are launched.
+    /// Plan of the single sweeps.
     pub(super) single_sweeps: Box<dyn Plan<T> + 'a>,
     pub(super) pace: &'a SharedPace,
     pub(super) launches: L,

@@ -1,7 +1,7 @@
 //! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
 //!
 //! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them,
-//! and only for what they are [faster](TensorModule::pays) at.
+//! and only for work at which they are [faster](TensorModule::pays).
 
 use std::ffi::CStr;
 use std::ops::Range;
@@ -18,20 +18,20 @@ use super::{Area, LoadOnce, Loaded, Plan, at, measured_multiprocessors};
 use crate::cuda::arguments::{SidesArgument, TensorArgument, TensorPart};
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
-/// A module, and what is known of it before it is loaded.
+/// A module, and its properties before it is loaded.
 struct TensorModule {
     name: &'static str,
-    /// The kernel where each column of outputs begins at a multiple of 16 bytes, and where not.
+    /// Kernel for columns of outputs that begin at multiples of 16 bytes, and kernel for others.
     pairs: &'static CStr,
     singles: &'static CStr,
-    /// The rows, columns and pages into whose middle a filter is laid.
+    /// Rows, columns and pages into whose middle a filter is laid.
     size: Size,
-    /// Rows and columns that a warp computes beside each other.
+    /// Rows and columns that a warp computes side by side.
     tile: [usize; 2],
-    /// The warps that a multiprocessor holds.
+    /// Number of warps on a multiprocessor.
     warps: usize,
-    /// How many times as fast it is as `cuda/convolution.cu` where it has enough to do: for filters of its size, and
-    /// for others of as many entries that have no module of their own there. As measured on an H200 (BENCHMARKS.md).
+    /// Speedup over `cuda/convolution.cu` if there is enough work: for filters of its size, and for others of as many
+    /// entries that have no module of their own there. As measured on an H200 (BENCHMARKS.md).
     gain: [f64; 2],
 }
 
@@ -45,12 +45,12 @@ const fn volume(name: &'static str, size: usize, columns: usize, gain: [f64; 2])
     TensorModule { name, pairs, singles, size: [size; 3], tile: [16, columns], warps: 8, gain }
 }
 
-/// From such a gain on, filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Pieces with
-/// infinite or NaN samples are computed again on the vector units and take up to three times as long: a smaller gain does
-/// not outweigh that.
+/// Minimum gain for which filters that have a module of their own in `cuda/convolution.cu` go to tensor cores. Pieces
+/// with infinite or NaN samples are recomputed on the vector units and take up to three times as long: a smaller gain
+/// does not outweigh that.
 const WORTH_IT: f64 = 1.1;
 
-/// The modules, the smallest first.
+/// Modules, the smallest first.
 const MODULES: [TensorModule; 6] = [
     image("tensor_convolution_07", 7, 128, [1.16, 6.0]),
     image("tensor_convolution_09", 9, 128, [1.49, 8.4]),
@@ -60,18 +60,18 @@ const MODULES: [TensorModule; 6] = [
     volume("tensor_volume_07", 7, 16, [2.95, 8.4]),
 ];
 
-/// What a warp loses as it begins and ends, in columns of an image's outputs: measured over 1024 x 1024 to 4096 x 4096.
+/// Loss of a warp at its begin and end, in columns of an image's outputs: measured over 1024 x 1024 to 4096 x 4096.
 const START: f64 = 8.0;
 
-/// The most columns, or pages, that the kernels can count.
-const MOST_ALONG: usize = 1 << 30;
+/// Maximum number of columns, or pages, that the kernels can count.
+const MAX_ALONG: usize = 1 << 30;
 
-/// The columns of outputs in a unit of an image: the smallest part of a sweep that can be a launch of its own. Of a
-/// volume that is a page.
+/// Columns of outputs in a unit of an image: the smallest part of a sweep that can be a launch of its own. In a volume
+/// it is a page.
 const UNIT_COLUMNS: usize = 128;
 
 impl TensorModule {
-    /// The one for filters of this size.
+    /// Returns the module for filters of this size.
     fn of([rows, columns, pages]: Size) -> Option<&'static TensorModule> {
         let fits = |module: &&TensorModule| {
             (pages > 1) == (module.size[2] > 1) && rows.max(columns) <= module.size[0] && pages <= module.size[2]
@@ -79,11 +79,11 @@ impl TensorModule {
         MODULES.iter().find(fits)
     }
 
-    /// Whether it is faster than `cuda/convolution.cu` for these columns of outputs, counted through all pages of an
-    /// array of this size, on so many multiprocessors.
+    /// True if it is faster than `cuda/convolution.cu` for these columns of outputs, counted through all pages of an
+    /// array of this size, on this number of multiprocessors.
     ///
-    /// What it does for nothing: entries around the filter, rows and columns of tiles beyond the array's, and what each
-    /// warp computes ahead of its first output: as many columns, or pages, as the filter reaches beyond them.
+    /// The redundant work: padding around the filter, rows and columns of tiles outside the array, and for each warp as
+    /// many columns, or pages, before its first output as the filter reaches beyond it.
     fn pays(&self, filter: Size, size: Size, outputs: usize, multiprocessors: usize) -> bool {
         let [rows, columns, _] = size;
         let [down, across] = [rows.div_ceil(self.tile[0]), columns.div_ceil(self.tile[1])];
@@ -103,8 +103,8 @@ impl TensorModule {
     }
 }
 
-/// How a convolution of this filter over a tile is launched, if it goes through tensor cores. `sides` is what stands
-/// around the array.
+/// Plans the launches of a convolution of this filter over a tile, if it goes through tensor cores. `sides` are the
+/// boundaries of the array.
 ///
 /// # Errors
 /// The driver's.
@@ -115,14 +115,14 @@ pub(super) fn plan<'a, T: Element>(
     filter: &Filter<T>,
     sides: Sides<T>,
 ) -> Result<Option<Box<dyn Plan<T> + 'a>>, Error> {
-    // What goes through the slots waits for the link, whatever computes it.
+    // Tiles through the slots wait for the link, whatever the kernel.
     if T::NAME != f64::NAME || !area.is_whole() {
         return Ok(None);
     }
     let Some(multiprocessors) = measured_multiprocessors(modules) else { return Ok(None) };
     let size @ [rows, columns, pages] = area.tile.size();
     // The kernels count a dimension's samples in integers of 32 bits, and some more.
-    if columns.max(pages) > MOST_ALONG {
+    if columns.max(pages) > MAX_ALONG {
         return Ok(None);
     }
     let outputs = 0..columns * pages;
@@ -161,9 +161,9 @@ pub(super) fn plan<'a, T: Element>(
     })))
 }
 
-/// How many of a block's warps take strips below each other, of so many strips: a power of two that divides the warps.
-/// They share what lies at the border of their strips while it is in the cache; but where the last of them would have
-/// none too often, they go apart.
+/// Returns the number of a block's warps that take strips below each other: a power of two that divides the warps. They
+/// share the samples at the border of their strips while these are in the cache; but if the last of them would be idle
+/// too often, they go apart.
 fn abreast(strips: usize, warps: usize) -> usize {
     let mut abreast = 1 << warps.trailing_zeros();
     while abreast > 1 && strips.next_multiple_of(abreast) * 9 > strips * 10 {
@@ -172,8 +172,8 @@ fn abreast(strips: usize, warps: usize) -> usize {
     abreast
 }
 
-/// Whether there is a constant above the rows, and below them, that a warp can write once for all columns of a segment. It
-/// cannot where another constant, that stands before the first column, takes its place in shared memory.
+/// Returns true for the constants, above the rows and below, that a warp can write once for all columns of a segment. It
+/// cannot if another constant, before the first column, takes that place in shared memory.
 fn written_once<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
     let [before, _] = columns.both();
     let other = |end: Boundary<T>| matches!(before, Boundary::Constant(_)) && !before.same(end);
@@ -189,7 +189,7 @@ struct TensorPlan<'a> {
     filter: Size,
     size: Size,
     written_once: [i32; 2],
-    /// What stands around the array.
+    /// Boundaries of the array.
     sides: SidesArgument,
     abreast: usize,
     underflow_limit: u32,
@@ -201,7 +201,7 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
         self.pace
     }
 
-    /// [`UNIT_COLUMNS`] columns, or a page.
+    /// Returns the number of pages, or of units of [`UNIT_COLUMNS`] columns.
     fn units(&self) -> usize {
         self.units.len()
     }
@@ -247,9 +247,9 @@ impl<T: Element> Plan<T> for TensorPlan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::archive;
-    use super::super::super::module::tests::{argument_bytes, constant_of};
     use super::*;
+    use crate::cuda::archive;
+    use crate::cuda::module::tests::{argument_bytes, constant_of};
 
     #[test]
     fn the_kernels_take_this_argument() {
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// What is known of a module before it is loaded is what it tells, and it is for the chips that load it.
+    /// Each module has the properties given here, and it is for the chips that load it.
     #[test]
     fn the_table_is_right() {
         for module in &MODULES {
@@ -269,7 +269,7 @@ mod tests {
             let tile = ["tile_rows_of_output", "tile_columns_of_output"].map(constant);
             let warps = constant("block_warps") * constant("blocks_at_once");
             assert_eq!((tile, warps), (module.tile, module.warps), "{}", module.name);
-            // Volumes need what is no part of later chips.
+            // Volumes need instructions that later chips lack.
             let target = if module.size[2] > 1 { ".target sm_90a\n" } else { ".target sm_90\n" };
             assert!(ptx.contains(target), "{}", module.name);
         }
@@ -303,7 +303,7 @@ mod tests {
             |filter: Size, size: Size| TensorModule::of(filter).unwrap().pays(filter, size, size[1] * size[2], 132);
         assert!(pays([15, 13, 1], [8192, 8192, 1]) && pays([15, 13, 1], [8191, 8193, 3]));
         assert!(pays([7, 5, 7], [512, 512, 512]));
-        // Those that have a kernel of their own, if it is slower.
+        // Filters with a kernel of their own, if tensor cores are slower.
         for size in [9, 11, 13, 15] {
             assert!(pays([size, size, 1], [8192, 8192, 1]) && !pays([size, size, 1], [1024, 1024, 1]), "{size}");
         }
@@ -331,7 +331,7 @@ mod tests {
         let ends = |low, high| Ends::new(low, high).unwrap();
         assert_eq!(written_once(one.into(), one.into()), [true; 2]);
         assert_eq!(written_once(one.into(), other.into()), [false; 2]);
-        // The columns behind the last come last.
+        // The ghost columns behind the last one come last.
         assert_eq!(written_once(ends(one, other), ends(one, other)), [true, false]);
         assert_eq!(written_once(ends(one, other), ends(Boundary::Mirror, one)), [true; 2]);
         assert_eq!(written_once(ends(Boundary::Replicate, one), Boundary::Circular.into()), [false, true]);

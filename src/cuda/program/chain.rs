@@ -1,4 +1,4 @@
-//! Launches that are replayed: a graph costs the host less than its kernels one by one, and the device begins each sooner.
+//! Replay of launches: a graph costs the host less than its kernels one by one, and the device begins each sooner.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ struct Replay<C> {
     graph: Option<(Arc<Context>, Graph)>,
 }
 
-/// Launches that are replayed in this order.
+/// Returns a replay of the launches in this order.
 ///
 /// # Errors
-/// [`Error::Internal`] for what was not noted by this engine.
+/// [`Error::Internal`] for launches that this engine has not noted.
 pub(in crate::cuda) fn chain<C: Attempts + 'static>(engine: C, noted: Vec<Noted>) -> Result<Box<dyn Chain>, Error> {
     let foreign = || Error::Internal("A launch that another engine has noted.".into());
     let launches = noted.into_iter().map(|one| one.downcast().map(|launch| *launch).map_err(|_| foreign()));
@@ -34,7 +34,7 @@ impl<C: Attempts> Chain for Replay<C> {
         let Replay { engine, launches, bytes, graph } = self;
         let mut failed = None;
         engine.attempt_once(watch, &mut |device| {
-            // A launch that has begun goes on from its own results: nobody begins it again.
+            // A launch that has begun works on its own results: it is never repeated.
             if let Some(error) = failed.take() {
                 return Err(error);
             }
@@ -49,7 +49,8 @@ impl<C: Attempts> Chain for Replay<C> {
                 let stream = device.queue.stream().clone();
                 let recorded = Graph::record(&stream, &|| {
                     launches.iter().try_for_each(|Launch { function, shape, argument, .. }| {
-                        // SAFETY: whoever noted it holds the arrays, and they were as long as the kernel wants.
+                        // SAFETY: the caller that noted it holds the arrays, and they were as long as the kernel
+                        // requires.
                         unsafe { launch_bytes(function, stream.handle(), *shape, argument) }
                     })
                 })?;

@@ -1,11 +1,11 @@
-//! Kernels that make numbers of all elements, too.
+//! Kernels that also reduce all elements to numbers.
 //!
 //! # Rationale
-//! A team of warps takes a chunk of the order that [`Reduction`] documents, in which a lane's chain takes every 32nd element.
-//! A thread computes some elements of one chain at once, and keeps what the chain takes of them; then a warp after the other
-//! goes on with the chains, which stand in shared memory in between. Few chunks have large teams, so that many loads are under
-//! way; where there are chunks enough, a team is one warp, which waits for nobody. The results of chunks are joined by the
-//! warp that comes last of up to 1,024, in the same order; so there is no launch for it.
+//! A team of warps takes a chunk of the order that [`Reduction`] documents, in which a lane's chain takes every 32nd
+//! element. A thread computes some elements of one chain at once, and keeps the chain's inputs; then the warps continue
+//! the chains one after the other, by way of shared memory. If there are few chunks, teams are large, so that many
+//! loads are in flight; if there are enough chunks, a team is one warp, which waits for no other. The results of chunks
+//! are joined by the warp that comes last of up to 1,024, in the same order; so this needs no launch.
 
 use super::code::{Kind, Register, literal};
 use super::emit::{NAME, Written};
@@ -14,43 +14,43 @@ use super::shape::{Place, Shape};
 use crate::stencil::program::{Kernel, Reduced};
 use crate::stencil::{CHUNK, LANES, Reduction};
 
-/// The warps of a block: at least so many, and at most.
-const LEAST_WARPS: usize = 2;
+/// Number of warps of a block: minimum and maximum.
+const MIN_WARPS: usize = 2;
 const WARPS: usize = 8;
 
-/// So many warps keep a multiprocessor busy: teams are larger where there would be fewer.
-const ENOUGH_WARPS: usize = 64;
+/// Number of warps that keeps a multiprocessor busy: teams are larger if there would be fewer.
+const BUSY_WARPS: usize = 64;
 
-/// The elements that a thread computes at once.
+/// Number of elements that a thread computes at once.
 const OWN: usize = CHUNK / (WARPS * LANES);
 
-/// The results of chunks that a lane loads at once.
+/// Number of chunks' results that a lane loads at once.
 const ABREAST: usize = 8;
 
-/// The blocks of a multiprocessor that its registers suffice for, where parts and entries are few, and else: many warps wait
-/// for memory side by side, as long as nothing has to be spilled for it.
+/// Blocks of a multiprocessor that its registers suffice for, up to [`MAX_LIGHT`] parts and entries, and beyond: many
+/// warps hide memory's latency, as long as no registers are spilled for it.
 const BLOCKS: [usize; 2] = [3, 2];
-const FEW: usize = 16;
+const MAX_LIGHT: usize = 16;
 
-/// Indices have more than 32 bits where there are more elements.
-const MOST_SHORT: usize = u32::MAX as usize - CHUNK;
+/// Indices of 32 bits suffice for less than this number of elements.
+const MAX_SHORT: usize = u32::MAX as usize - CHUNK;
 
-/// Shared memory: the chains, those of a number behind those of the one before.
+/// Shared memory: the chains of one number after those of the other.
 const CHAINS: &str = "chains";
 
-/// The most chunks of a block.
-const MOST_TEAMS: usize = LEAST_WARPS;
+/// Maximum number of chunks of a block.
+const MAX_TEAMS: usize = MIN_WARPS;
 
 /// A thread, and its team's chunk.
 struct Chunk {
-    /// The number of the chunk.
+    /// Number of the chunk.
     number: Register,
-    /// The index of the chunk's first element along each dimension, of this kind.
+    /// Index of the chunk's first element along each dimension, of this kind.
     first: Vec<Register>,
     kind: Kind,
-    /// The number of its elements.
+    /// Number of its elements.
     count: Register,
-    /// The warps of the team, the thread's among them, its lane, and the address of its lane's chains.
+    /// Number of the team's warps, the thread's warp among them, its lane, and the address of its lane's chains.
     team: Register,
     seat: Register,
     lane: Register,
@@ -58,7 +58,7 @@ struct Chunk {
 }
 
 impl Emitter<'_> {
-    /// The team's chunk. A team without one goes to `end`.
+    /// Finds the team's chunk. A team without one goes to `end`.
     fn begin_chunk(&mut self, end: &str) -> Chunk {
         let elements = self.kernel.len();
         let block = self.code.of(Kind::Word, "mov.u32", &["%ctaid.x"]);
@@ -81,7 +81,7 @@ impl Emitter<'_> {
         let left = self.code.of(Kind::Long, "sub.s64", &[&all, &start]);
         let count = self.code.by(Kind::Long, "min.s64", &left, CHUNK);
         let count = self.code.of(Kind::Word, "cvt.u32.u64", &[&count]);
-        let is_short = elements < MOST_SHORT;
+        let is_short = elements < MAX_SHORT;
         let (kind, [rem, div]) = match is_short {
             true => (Kind::Word, ["rem.u32", "div.u32"]),
             false => (Kind::Long, ["rem.u64", "div.u64"]),
@@ -102,7 +102,7 @@ impl Emitter<'_> {
         Chunk { number, first, kind, count, team, seat, lane, chains }
     }
 
-    /// The indices of an element of the chunk.
+    /// Returns the indices of an element of the chunk.
     fn indices(&mut self, chunk: &Chunk, at: &str) -> Vec<Register> {
         let (kind, rank) = (chunk.kind, chunk.first.len());
         let class = if kind == Kind::Word { "u32" } else { "u64" };
@@ -124,7 +124,7 @@ impl Emitter<'_> {
         indices
     }
 
-    /// A lane's value with one element more.
+    /// Adds one element to a lane's value.
     fn take(&mut self, op: Reduction, kind: Kind, lane: &str, [a, b]: [Register; 2]) -> Register {
         let zero = literal(kind, 0.0);
         match op {
@@ -150,7 +150,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A lane's value with another lane's.
+    /// Joins a lane's value and another lane's.
     fn join(&mut self, op: Reduction, kind: Kind, lane: &str, other: &str) -> Register {
         let class = kind.number();
         let zero = literal(kind, 0.0);
@@ -186,8 +186,8 @@ impl Emitter<'_> {
         self.code.set(kind, own, &joined);
     }
 
-    /// Computes and stores a thread's elements, of which `first` is the first in its chunk. The answer is their values of each
-    /// part that a number is made of.
+    /// Computes and stores a thread's elements, of which `first` is the first in its chunk. Returns their values of
+    /// each part that is reduced.
     fn elements_of(&mut self, chunk: &Chunk, first: &Register) -> Vec<(usize, [Register; OWN])> {
         let mut parts: Vec<usize> = self.kernel.numbers.iter().flat_map(|number| number.of).collect();
         parts.sort_unstable();
@@ -199,7 +199,7 @@ impl Emitter<'_> {
             values.push((part, [(); OWN].map(|()| self.code.register(kind))));
         }
         let [edge, again, over, done] = [(); 4].map(|()| self.code.label());
-        // Side by side, where all of them are there and see no end.
+        // Side by side, if all of them exist and need no ghost values.
         let last = self.code.by(Kind::Word, "add.u32", first, (OWN - 1) * LANES);
         let is_short = self.code.of(Kind::Predicate, "setp.ge.u32", &[&last, &chunk.count]);
         let mut places = Vec::with_capacity(OWN);
@@ -220,7 +220,7 @@ impl Emitter<'_> {
         self.code.leave();
         let inside = self.code.take();
         self.code.put(&before);
-        // Behind all that both ways know.
+        // After all code that both ways share.
         self.code.branch(&is_short, &edge);
         self.code.scope();
         for place in &places {
@@ -229,7 +229,7 @@ impl Emitter<'_> {
         self.code.leave();
         self.code.put(&inside);
         self.code.jump(&done);
-        // One behind the other: those before it move up.
+        // One after the other: those before it move up.
         self.code.place(&edge);
         let at = self.code.register(Kind::Word);
         self.code.set(Kind::Word, &at, first);
@@ -259,7 +259,7 @@ impl Emitter<'_> {
         values
     }
 
-    /// Has a warp of the team after the other go on with the chains. `turns` were taken before.
+    /// Continues the chains, with one warp of the team after the other. `turns` were taken before.
     fn lengthen_chains(
         &mut self,
         chunk: &Chunk,
@@ -316,7 +316,7 @@ impl Emitter<'_> {
         let [again, done, over] = [(); 3].map(|()| self.code.label());
         let is_first = self.code.by(Kind::Predicate, "setp.eq.u32", lane, 0);
         self.code.scope();
-        // The results of this round, how many there are, which is this warp's, and the counters.
+        // Results of this round, their number, this warp's number among them, and the counters.
         let [results, count, own_chunk, counters] = [(); 4].map(|()| self.code.register(Kind::Long));
         let base = self.address(scratch);
         for (register, (name, offset)) in [(&results, ("results", results_at)), (&counters, ("counters", counters_at))]
@@ -391,17 +391,18 @@ impl Emitter<'_> {
     }
 }
 
-/// A kernel that makes numbers, as PTX. The bytes behind all addresses are 0 before the first launch, and after each.
+/// Writes a kernel with reductions as PTX. The bytes behind all addresses are 0 before the first launch, and after
+/// each.
 pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
     let mut emitter = Emitter::new(kernel);
     let chunks = kernel.len().div_ceil(CHUNK);
-    // The turns that chains take: no more than there are elements of one chunk.
+    // Number of turns of a chain: no more than for the elements of one chunk.
     let turns = kernel.len().div_ceil(OWN * LANES).min(WARPS);
     let mut team = turns.next_power_of_two();
-    while team > 1 && chunks * team > ENOUGH_WARPS * multiprocessors {
+    while team > 1 && chunks * team > BUSY_WARPS * multiprocessors {
         team /= 2;
     }
-    let warps = team.max(LEAST_WARPS);
+    let warps = team.max(MIN_WARPS);
     let (blocks, threads) = (chunks.div_ceil(warps / team), [WARPS * LANES, 1]);
     emitter.shape = Shape { flat: true, domain: kernel.domain.clone(), rows: 1, dim: 0, stride: 1, threads, blocks };
     // The text does not depend on these.
@@ -422,11 +423,11 @@ pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
     emitter.code.leave();
     emitter.code.change("add.u32", &taken, &chunk.team);
     emitter.code.repeat("setp.lt.u32", [&taken, &turns], &again);
-    emitter.code.shared(CHAINS, MOST_TEAMS * 8 * LANES * kernel.numbers.len());
+    emitter.code.shared(CHAINS, MAX_TEAMS * 8 * LANES * kernel.numbers.len());
     let [results, counters] = joints(chunks);
     let mut scratch = 0;
     for (at, reduced) in kernel.numbers.iter().enumerate() {
-        // A warp for each, in turns.
+        // A warp for each number, in turns.
         let next = emitter.code.label();
         emitter.code.scope();
         let seat = emitter.code.of(Kind::Word, "rem.u32", &[&at.to_string(), &chunk.team]);
@@ -445,12 +446,12 @@ pub(super) fn write(kernel: &Kernel, multiprocessors: usize) -> Written {
     emitter.code.place(&end);
     let entries: usize = kernel.filters().map(|axes| axes.iter().map(|axis| axis.extent).product::<usize>()).sum();
     let argument = emitter.argument.bytes;
-    let blocks_at_once = BLOCKS[usize::from(entries + kernel.parts.len() > FEW)];
+    let blocks_at_once = BLOCKS[usize::from(entries + kernel.parts.len() > MAX_LIGHT)];
     let text = emitter.code.module(NAME, argument.len(), threads, blocks_at_once).into();
     Written { text, argument, blocks, threads: [warps * LANES, 1], scratch, sized: Vec::new() }
 }
 
-/// The results of chunks of all rounds, and the counters: one for each 1,024 results.
+/// Returns the number of results of chunks of all rounds, and of counters: one for each 1,024 results.
 fn joints(chunks: usize) -> [usize; 2] {
     let (mut round, mut results, mut counters) = (chunks, 0, 0);
     while round > 1 {

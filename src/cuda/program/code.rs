@@ -1,9 +1,9 @@
-//! PTX as it is written: registers, instructions, and the argument of the kernel.
+//! PTX code: registers, instructions, and the argument of the kernel.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The kinds of registers.
+/// Kinds of registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Predicate,
@@ -16,7 +16,7 @@ pub(super) enum Kind {
 impl Kind {
     const ALL: [Kind; 5] = [Kind::Predicate, Kind::Word, Kind::Long, Kind::Single, Kind::Double];
 
-    /// The prefix of its registers, and the type that they are declared with.
+    /// Returns the prefix of its registers, and the type of their declaration.
     fn names(self) -> [&'static str; 2] {
         match self {
             Kind::Predicate => ["%p", "pred"],
@@ -27,18 +27,18 @@ impl Kind {
         }
     }
 
-    /// Of numbers.
+    /// Returns the kind for numbers.
     pub(super) fn of_numbers(single: bool) -> Kind {
         if single { Kind::Single } else { Kind::Double }
     }
 
-    /// The type in instructions on numbers.
+    /// Returns the type in instructions on numbers.
     pub(super) fn number(self) -> &'static str {
         if self == Kind::Single { "f32" } else { "f64" }
     }
 }
 
-/// A number as it stands in the code.
+/// Returns a number as an operand.
 pub(super) fn literal(kind: Kind, value: f64) -> Register {
     match kind {
         Kind::Single => Register::of(&format!("0f{:08X}", (value as f32).to_bits())),
@@ -50,23 +50,23 @@ pub(super) fn literal(kind: Kind, value: f64) -> Register {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Register {
     len: u8,
-    text: [u8; Register::MOST],
+    text: [u8; Register::MAX_LEN],
 }
 
 impl Register {
-    const MOST: usize = 23;
+    const MAX_LEN: usize = 23;
 
-    /// The register or number of this text.
+    /// Returns the register or number of this text.
     #[inline(never)]
     pub(super) fn of(name: &str) -> Register {
-        let mut text = [0; Register::MOST];
+        let mut text = [0; Register::MAX_LEN];
         text[..name.len()].copy_from_slice(name.as_bytes());
         Register { len: name.len() as u8, text }
     }
 
-    /// None yet.
+    /// Returns an empty name.
     pub(super) const fn new() -> Register {
-        Register { len: 0, text: [0; Register::MOST] }
+        Register { len: 0, text: [0; Register::MAX_LEN] }
     }
 }
 
@@ -97,19 +97,19 @@ impl std::fmt::Debug for Register {
     }
 }
 
-/// Code under construction. An instruction without effects is written once in a scope and those inside it: who asks for
-/// the same again gets the register.
+/// Code under construction. An instruction without effects is written once in a scope and those inside it: a second
+/// request for it gets the same register.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     text: String,
-    /// The text ahead of it; `is_ahead` while that is written.
+    /// Text before the main one; `is_ahead` while it is written.
     ahead: String,
     is_ahead: bool,
     counts: [usize; 5],
     known: Vec<HashMap<String, Register>>,
     labels: usize,
     tables: Vec<&'static [u64]>,
-    /// The name of what a block shares, and its bytes.
+    /// Name of a block's shared memory, and its bytes.
     shared: Option<(&'static str, usize)>,
 }
 
@@ -118,7 +118,7 @@ impl Code {
         Code { known: vec![HashMap::new()], ..Code::default() }
     }
 
-    /// A register that nobody has.
+    /// Returns a new register.
     #[inline(never)]
     pub(super) fn register(&mut self, kind: Kind) -> Register {
         let count = &mut self.counts[kind as usize];
@@ -126,7 +126,7 @@ impl Code {
         Register::of(&format!("{}{}", kind.names()[0], *count - 1))
     }
 
-    /// The result of an instruction: `name result, operands`.
+    /// Returns the result of an instruction: `name result, operands`.
     #[inline(never)]
     pub(super) fn of(&mut self, kind: Kind, name: &str, operands: &[&str]) -> Register {
         let key = format!("{name} {}", operands.join(", "));
@@ -139,13 +139,13 @@ impl Code {
         register
     }
 
-    /// The result of an instruction on a register and a whole number.
+    /// Returns the result of an instruction on a register and a whole number.
     #[inline(never)]
     pub(super) fn by(&mut self, kind: Kind, name: &str, operand: &str, number: impl ToString) -> Register {
         self.of(kind, name, &[operand, &number.to_string()])
     }
 
-    /// What a key stands for, in this scope or around it.
+    /// Returns the register of a key, from this scope or one around it.
     #[inline(never)]
     pub(super) fn recall(&self, key: &str) -> Option<Register> {
         self.known.iter().rev().find_map(|scope| scope.get(key)).cloned()
@@ -158,7 +158,7 @@ impl Code {
         }
     }
 
-    /// An instruction with an effect.
+    /// Writes an instruction with an effect.
     #[inline(never)]
     pub(super) fn line(&mut self, instruction: &str) {
         self.text.push('\t');
@@ -166,19 +166,19 @@ impl Code {
         self.text.push_str(";\n");
     }
 
-    /// Goes to a place in the code, where a predicate is true.
+    /// Branches to a place in the code, if a predicate is true.
     #[inline(never)]
     pub(super) fn branch(&mut self, when: &str, label: &str) {
         self.line(&format!("@{when} bra {label}"));
     }
 
-    /// Goes to a place in the code.
+    /// Branches to a place in the code.
     #[inline(never)]
     pub(super) fn jump(&mut self, label: &str) {
         self.line(&format!("bra {label}"));
     }
 
-    /// Goes back to a place in the code while a comparison of registers that change is true.
+    /// Branches back to a place in the code while a comparison of registers that change is true.
     #[inline(never)]
     pub(super) fn repeat(&mut self, comparison: &str, [a, b]: [&str; 2], label: &str) {
         let more = self.register(Kind::Predicate);
@@ -192,14 +192,14 @@ impl Code {
         self.line(&format!("{name} {register}, {register}, {operand}"));
     }
 
-    /// Gives a register another value.
+    /// Assigns a value to a register.
     #[inline(never)]
     pub(super) fn set(&mut self, kind: Kind, register: &str, value: &str) {
         let class = kind.names()[1];
         self.line(&format!("mov.{class} {register}, {value}"));
     }
 
-    /// A name for a place in the code.
+    /// Returns a new name for a place in the code.
     #[inline(never)]
     pub(super) fn label(&mut self) -> String {
         self.labels += 1;
@@ -211,7 +211,7 @@ impl Code {
         self.text.push_str(":\n");
     }
 
-    /// The name of a table of constants.
+    /// Returns the name of a table of constants.
     pub(super) fn table(&mut self, table: &'static [u64]) -> String {
         let known = self.tables.iter().position(|known| *known == table);
         let number = known.unwrap_or_else(|| {
@@ -221,12 +221,12 @@ impl Code {
         format!("table{number}")
     }
 
-    /// Has each block share so many bytes of this name.
+    /// Declares shared memory of this name and number of bytes.
     pub(super) fn shared(&mut self, name: &'static str, bytes: usize) {
         self.shared = Some((name, bytes));
     }
 
-    /// Code that may not be run: what is computed in it is not known behind it.
+    /// Opens a scope for code that may not be run: its results are not known behind it.
     pub(super) fn scope(&mut self) {
         self.known.push(HashMap::new());
     }
@@ -235,12 +235,13 @@ impl Code {
         self.known.pop();
     }
 
-    /// The scopes that there are.
+    /// Returns the number of open scopes.
     pub(super) fn scopes(&self) -> usize {
         self.known.len()
     }
 
-    /// Writes ahead of the text from now on; that is known in so many scopes. The answer is for [`Code::come_back`].
+    /// Writes to the text ahead from now on; its results are known in `scopes` scopes. The result is for
+    /// [`Code::come_back`].
     pub(super) fn go_ahead(&mut self, scopes: usize) -> Option<Vec<HashMap<String, Register>>> {
         if self.is_ahead {
             return None;
@@ -258,23 +259,23 @@ impl Code {
         }
     }
 
-    /// Takes what was written ahead.
+    /// Takes the text ahead.
     pub(super) fn take_ahead(&mut self) -> String {
         std::mem::take(&mut self.ahead)
     }
 
-    /// Takes what is written until now out of the text, for [`Code::put`].
+    /// Takes the text written so far, for [`Code::put`].
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.text)
     }
 
-    /// Puts text that was taken behind what is there.
+    /// Appends text that was taken.
     pub(super) fn put(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
-    /// The whole module: one kernel, with no more registers than a multiprocessor has for so many `blocks`; 0 for the
-    /// assembler's choice.
+    /// Returns the whole module: one kernel, with registers limited such that a multiprocessor can hold `blocks`
+    /// blocks; 0 for the assembler's choice.
     pub(super) fn module(self, name: &str, argument: usize, threads: [usize; 2], blocks: usize) -> String {
         let mut module = String::from("// generated\n.version 6.0\n.target sm_60\n.address_size 64\n");
         for (number, table) in self.tables.iter().enumerate() {
@@ -305,7 +306,7 @@ impl Code {
     }
 }
 
-/// What a kernel is told: addresses, sizes and numbers, which are no part of its code.
+/// Argument of a kernel: addresses, sizes and numbers, which are no part of its code.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Argument {
     pub(super) bytes: Vec<u8>,
@@ -318,12 +319,12 @@ impl Argument {
         at
     }
 
-    /// Eight bytes, as a whole number.
+    /// Adds eight bytes, as a whole number.
     pub(super) fn long(&mut self, value: i64) -> usize {
         self.push(&value.to_le_bytes())
     }
 
-    /// A number, in eight bytes of either class.
+    /// Adds a number, in eight bytes of either class.
     pub(super) fn number(&mut self, kind: Kind, value: f64) -> usize {
         match kind {
             Kind::Single => self.long(i64::from((value as f32).to_bits())),

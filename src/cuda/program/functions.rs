@@ -1,4 +1,4 @@
-//! The elementary functions, written down as PTX.
+//! The elementary functions as PTX.
 
 use super::code::{Code, Kind, Register, literal};
 use super::emitter::Emitter;
@@ -10,7 +10,7 @@ use crate::stencil::{Binary, Unary};
 #[derive(Clone, Copy)]
 pub(super) struct Name(usize);
 
-/// A machine that writes its operations down.
+/// A machine that emits its operations as code.
 struct Writer<'c> {
     code: &'c mut Code,
     names: Vec<Register>,
@@ -36,7 +36,7 @@ impl Writer<'_> {
         self.name(register)
     }
 
-    /// All functions, compiled once.
+    /// Writes all functions; compiled once.
     #[inline(never)]
     fn unary(&mut self, op: Unary, x: Name, reach: Reach) -> Name {
         op.on(self, x, reach)
@@ -48,7 +48,7 @@ impl Writer<'_> {
     }
 }
 
-/// A method that is one instruction.
+/// Defines methods that are one instruction each.
 macro_rules! instructions {
     ($($method:ident($($operand:ident),*) $kind:ident $instruction:literal;)*) => {
         $(fn $method(&mut self, $($operand: Name),*) -> Name {
@@ -146,7 +146,7 @@ impl Machine for Writer<'_> {
 }
 
 impl Emitter<'_> {
-    /// Does `write` with doubles of these registers, of numbers of this kind, and gives its result in that kind.
+    /// Runs `write` on these registers, of numbers of this kind, converted to double, and converts its result back.
     fn in_double(&mut self, kind: Kind, of: &[&str], write: &dyn Fn(&mut Writer, &[Name]) -> Name) -> Register {
         let wide: Vec<Register> = of
             .iter()
@@ -162,13 +162,13 @@ impl Emitter<'_> {
         if kind == Kind::Single { self.code.of(Kind::Single, "cvt.rn.f32.f64", &[&result]) } else { result }
     }
 
-    /// An elementary function of what a part gives.
+    /// Applies an elementary function to a part's value.
     pub(super) fn function(&mut self, op: Unary, of: usize, kind: Kind, place: &Place) -> Register {
         let x = self.value(of, place);
         if !matches!(op, Unary::Sin | Unary::Cos | Unary::Tan) {
             return self.in_double(kind, &[&x], &|writer, names| writer.unary(op, names[0], Reach::Everything));
         }
-        // The steps that reduce huge angles are many, and few threads meet one.
+        // The reduction of huge angles has many steps, and few threads need it.
         let class = kind.number();
         let usual = self.in_double(kind, &[&x], &|writer, names| writer.unary(op, names[0], Reach::Moderate));
         let result = self.code.register(kind);
@@ -186,7 +186,7 @@ impl Emitter<'_> {
         result
     }
 
-    /// The random number of an element by its index.
+    /// Returns the random number of an element by its index.
     pub(super) fn random(
         &mut self,
         what: Distribution,
@@ -202,7 +202,7 @@ impl Emitter<'_> {
         if kind == Kind::Single { self.code.of(Kind::Single, "cvt.rn.f32.f64", &[&result]) } else { result }
     }
 
-    /// An elementary function of what two parts give.
+    /// Applies an elementary function to two parts' values.
     pub(super) fn function_of_two(&mut self, op: Binary, of: [usize; 2], kind: Kind, place: &Place) -> Register {
         let [a, b] = of.map(|of| self.value(of, place));
         self.in_double(kind, &[&a, &b], &|writer, names| op.on(writer, [names[0], names[1]]))

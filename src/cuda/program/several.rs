@@ -1,9 +1,9 @@
-//! Several steps a launch: which walk, and how far each warp goes.
+//! Several steps in a launch: the choice of the walk, and the length of each warp's walk.
 //!
 //! # Rationale
-//! Nothing here knows a chip. While steps are taken one by one, a thread compiles a walk after the other; each is timed when
-//! it is ready, on the arrays that are at hand, and the quickest is taken from then on. What is known stays while the process
-//! lives. What is computed does not depend on it.
+//! Nothing here depends on the chip. While steps are taken one by one, a thread compiles one walk after the other; each
+//! is timed when it is ready, on the arrays at hand, and the fastest is used from then on. The times are kept while the
+//! process lives. Results do not depend on it.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,53 +15,53 @@ use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
 use crate::stencil::{Advance, Array, Compute, Engine, Error, Noted, Room, Source, Span, Target};
 use crate::watch::Watch;
 
-/// The walks that are tried: levels, elements of a lane, its lines, and the blocks that registers suffice for.
+/// Candidate walks: levels, elements of a lane, its lines, and the blocks that registers suffice for.
 const GAITS: [[usize; 4]; 4] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2]];
 const GAITS_OF_VOLUMES: [[usize; 4]; 3] = [[1, 1, 4, 4], [1, 2, 2, 3], [1, 2, 4, 2]];
 
-/// As many steps are taken one by one before walks are tried, or of so many elements together: most recurrences that are
-/// run once are over by then, and large steps take long.
-const FEW: usize = 200;
-const FEW_ELEMENTS: usize = 1 << 27;
+/// Number of single steps before walks are tried, or of their elements together: most recurrences that are run once are
+/// over by then, and large steps take long.
+const SINGLE_STEPS: usize = 200;
+const SINGLE_ELEMENTS: usize = 1 << 27;
 
-/// Launches that are timed of each walk, and of a single step.
+/// Number of launches that are timed of each walk, and of a single step.
 pub(super) const LAPS: usize = 3;
 
-/// The most columns of a warp in volumes: its neighbours' lines are in the caches as long as it is not far ahead.
-const MOST_PAGES: usize = 64;
+/// Maximum number of columns of a warp in volumes: its neighbours' lines are in the caches if it is not far ahead.
+const MAX_PAGES: usize = 64;
 
-/// Warps of a multiprocessor: the first for all walks, then the others for the quickest.
+/// Warps of a multiprocessor: the first for all walks, then the others for the fastest.
 const WARPS: [usize; 3] = [16, 8, 32];
 
-/// The times of a recurrence on a device, as far as they are known.
+/// Measured times of a recurrence on a device.
 #[derive(Debug, Default)]
 struct Trial {
-    /// The steps that were taken one by one, up to [`FEW`].
+    /// Number of single steps that were taken, up to [`SINGLE_STEPS`].
     steps: usize,
-    /// Milliseconds of one of them.
+    /// Milliseconds of a single step.
     single: Option<f32>,
-    /// The walks that were tried, and whether the quickest was, with other lengths.
+    /// Number of walks that were tried; and true if the fastest was tried with other lengths.
     tried: usize,
     is_over: bool,
-    /// Those that are quicker than single steps, with the milliseconds of a step.
+    /// Walks that are faster than single steps, with the milliseconds of a step.
     quicker: Vec<(Gait, f32)>,
 }
 
 impl Trial {
-    /// The quickest walk of so many steps at most, as far as that is known, unless single steps are quicker.
+    /// Returns the fastest walk measured so far of at most `most` steps, unless single steps are faster.
     fn quickest(&self, most: usize) -> Option<Gait> {
         let fit = self.quicker.iter().filter(|(gait, _)| gait.levels <= most);
         fit.min_by(|a, b| a.1.total_cmp(&b.1)).map(|&(gait, _)| gait)
     }
 }
 
-/// By the device's ordinal, and the recurrence.
+/// Trials by the device's ordinal, and the recurrence.
 type Trials = Vec<((usize, String), Arc<Mutex<Trial>>)>;
 
-/// The most recurrences that something is known of.
-const MOST_TRIALS: usize = 64;
+/// Maximum number of recurrences whose trials are kept.
+const MAX_TRIALS: usize = 64;
 
-/// A kernel of a trial: made ready, and timed.
+/// Interface of a trial to a kernel: loads and times it.
 pub(super) trait Timing {
     /// Returns true once the kernel is loaded; until then a thread compiles it.
     ///
@@ -69,36 +69,36 @@ pub(super) trait Timing {
     /// The driver's.
     fn is_ready(&mut self, text: &str) -> Result<bool, Error>;
 
-    /// Milliseconds of a launch of so many blocks, the least of [`LAPS`].
+    /// Returns the milliseconds of a launch of `blocks` blocks, the least of [`LAPS`].
     ///
     /// # Errors
     /// The driver's.
     fn time(&mut self, written: &mut walk::Written, blocks: usize) -> Result<f32, Error>;
 }
 
-/// The walks of a recurrence on a device.
+/// Walks of a recurrence on a device.
 pub(super) struct Walks {
     ordinal: usize,
     what: Recurrence,
-    /// The walk that is asked for, in place of the quickest.
-    asked: Option<Gait>,
+    /// The requested walk, instead of the fastest.
+    requested: Option<Gait>,
     gaits: &'static [[usize; 4]],
-    /// The kernels that were written.
+    /// Kernels written so far.
     written: Vec<([usize; 4], Option<walk::Written>)>,
     trial: Arc<Mutex<Trial>>,
 }
 
 impl Walks {
-    /// Those of a recurrence that warps can walk.
-    pub(super) fn new(ordinal: usize, what: Recurrence, asked: Option<Gait>) -> Option<Walks> {
-        if asked == Some(Gait::NONE) {
+    /// Returns the walks of a recurrence, if warps can walk it.
+    pub(super) fn new(ordinal: usize, what: Recurrence, requested: Option<Gait>) -> Option<Walks> {
+        if requested == Some(Gait::NONE) {
             return None;
         }
         let gaits = if Walkable::new(&what)?.is_of_volumes() { &GAITS_OF_VOLUMES[..] } else { &GAITS[..] };
-        Some(Walks { ordinal, what, asked, gaits, written: Vec::new(), trial: Arc::default() })
+        Some(Walks { ordinal, what, requested, gaits, written: Vec::new(), trial: Arc::default() })
     }
 
-    /// The kernel of a gait, if there is one. The columns of a warp are no part of its text.
+    /// Returns the kernel of a gait, if there is one. The columns of a warp are no part of its text.
     pub(super) fn kernel(&mut self, gait: Gait) -> Option<&mut walk::Written> {
         let key = [gait.levels, gait.elements, gait.lines, gait.blocks];
         let known = self.written.iter().position(|(known, _)| *known == key);
@@ -110,49 +110,49 @@ impl Walks {
         self.written[at].1.as_mut()
     }
 
-    /// A gait whose warps go so far that each multiprocessor has so many of them.
+    /// Sets the columns of a gait such that each multiprocessor has this number of warps.
     fn with_columns(&mut self, gait: Gait, warps: usize) -> Gait {
         let warps = warps * multiprocessors(self.ordinal);
         let Some(written) = self.kernel(gait) else { return gait };
         let parts = (warps / written.strips).max(1);
         let columns = written.columns.div_ceil(parts);
-        Gait { columns: if gait.lines > 1 { columns.min(MOST_PAGES) } else { columns }, ..gait }
+        Gait { columns: if gait.lines > 1 { columns.min(MAX_PAGES) } else { columns }, ..gait }
     }
 
-    /// So many single steps come first.
-    fn few(&self) -> usize {
-        FEW.min(FEW_ELEMENTS / self.what.kernel.len() + 2)
+    /// Returns the number of single steps that come first.
+    fn single_steps(&self) -> usize {
+        SINGLE_STEPS.min(SINGLE_ELEMENTS / self.what.kernel.len() + 2)
     }
 
-    /// Takes the milliseconds of a single step, the least of [`LAPS`], once walks are about to be tried.
+    /// Measures a single step in milliseconds, the least of [`LAPS`], when walks are about to be tried.
     pub(super) fn time_single(&self, least: &dyn Fn() -> Result<f32, Error>) {
-        let is_due = |trial: &Trial| trial.single.is_none() && !trial.is_over && trial.steps >= self.few();
-        if self.asked.is_some() || !is_due(&lock(&self.trial)) {
+        let is_due = |trial: &Trial| trial.single.is_none() && !trial.is_over && trial.steps >= self.single_steps();
+        if self.requested.is_some() || !is_due(&lock(&self.trial)) {
             return;
         }
         let took = least().ok();
         let mut trial = lock(&self.trial);
-        // The next step tells what is wrong, if it cannot be taken either.
+        // If a step cannot be taken, the next one reports the error.
         (trial.single, trial.is_over) = (took, took.is_none());
     }
 
-    /// Goes on with the trial, where so many steps were `taken` since: as far as kernels are ready, and have no more than
-    /// `most` levels.
+    /// Continues the trial, with `taken` steps since: with the kernels that are ready, and have no more than `most`
+    /// levels.
     pub(super) fn go_on(&mut self, (taken, most): (usize, usize), timing: &mut dyn Timing) {
-        if self.asked.is_some() {
+        if self.requested.is_some() {
             return;
         }
         let trial = self.trial.clone();
         let mut trial = lock(&trial);
-        if trial.steps < self.few() {
+        if trial.steps < self.single_steps() {
             trial.steps += taken;
         } else if !trial.is_over && self.try_walks(&mut trial, most, timing).is_err() {
-            // Steps one by one tell what is wrong, if they cannot be taken either.
+            // If steps cannot be taken one by one either, they report the error.
             trial.is_over = true;
         }
     }
 
-    /// Tries the walks that were not tried yet.
+    /// Tries the remaining walks.
     fn try_walks(&mut self, trial: &mut Trial, most: usize, timing: &mut dyn Timing) -> Result<(), Error> {
         while let Some(&[levels, elements, lines, blocks]) = self.gaits.get(trial.tried) {
             let gait = Gait { blocks, ..Gait::of(levels, elements, lines) };
@@ -189,10 +189,10 @@ impl Walks {
         Ok(())
     }
 
-    /// The walk of so many steps at most that is asked for, or the quickest; none where single steps are quicker, as far as
-    /// that is known.
+    /// Returns the requested walk of at most `most` steps, or the fastest measured one; `None` if single steps are
+    /// faster.
     pub(super) fn best(&mut self, most: usize) -> Option<Gait> {
-        let gait = match self.asked {
+        let gait = match self.requested {
             Some(gait) if gait.columns == 0 => self.with_columns(gait, WARPS[0]),
             Some(gait) => gait,
             None => lock(&self.trial).quickest(most)?,
@@ -200,9 +200,9 @@ impl Walks {
         ((1..=most).contains(&gait.levels) && self.kernel(gait).is_some()).then_some(gait)
     }
 
-    /// Returns true once [`Walks::best`] says no other.
+    /// Returns true once [`Walks::best`] cannot change any more.
     fn is_settled(&self) -> bool {
-        self.asked.is_some() || lock(&self.trial).is_over
+        self.requested.is_some() || lock(&self.trial).is_over
     }
 }
 
@@ -210,13 +210,13 @@ impl Walks {
 pub(in crate::cuda) struct Steps<C> {
     engine: C,
     walks: Walks,
-    /// The tables of what is kept of each step.
+    /// Tables of the elements that are recorded of each step.
     tables: Vec<Numbers>,
-    /// The steps of this run that the trial counts already.
+    /// Number of this run's steps that the trial has counted.
     counted: usize,
 }
 
-/// The arrays of a launch.
+/// Arrays of a launch.
 #[derive(Clone, Copy)]
 struct Arrays<'a> {
     inputs: &'a [Placed<'a>],
@@ -224,12 +224,12 @@ struct Arrays<'a> {
     records: &'a [(Numbers, usize)],
     tables: &'a [Numbers],
     recorded: usize,
-    /// The elements of each input beyond which a launch begins.
+    /// Offset in each input at which a launch begins.
     beyond: &'a [usize],
 }
 
 impl<C: Attempts + Engine> Steps<C> {
-    /// The steps of a recurrence, where warps can walk it.
+    /// Returns the steps of a recurrence, if warps can walk it.
     ///
     /// # Errors
     /// The driver's.
@@ -237,14 +237,14 @@ impl<C: Attempts + Engine> Steps<C> {
         engine: C,
         ordinal: usize,
         what: &Recurrence,
-        asked: Option<Gait>,
+        requested: Option<Gait>,
     ) -> Result<Option<Steps<C>>, Error> {
-        let Some(mut walks) = Walks::new(ordinal, what.clone(), asked) else { return Ok(None) };
+        let Some(mut walks) = Walks::new(ordinal, what.clone(), requested) else { return Ok(None) };
         walks.trial = trial_of(ordinal, what);
         let mut tables = Vec::with_capacity(what.records.len());
         for recorded in &what.records {
             let table = walk::records::table(&recorded.places, what.kernel.domain[0], what.kernel.len());
-            // An array of eight bytes each, whatever they mean.
+            // An array of eight bytes each, whatever their type.
             let words: Vec<f64> = table.into_iter().map(f64::from_bits).collect();
             let mut array: Array<f64> = Compute::<f64>::array(&engine, words.len())?;
             engine.copy(Source::Host(&words), Target::Array(&mut array), &Watch::new())?;
@@ -254,7 +254,7 @@ impl<C: Attempts + Engine> Steps<C> {
     }
 }
 
-/// The trial of steps that are recorded, which may be recorded again in every call.
+/// Returns the trial of recorded steps, which may be recorded again in every call.
 fn trial_of(ordinal: usize, what: &Recurrence) -> Arc<Mutex<Trial>> {
     static TRIALS: Mutex<Trials> = Mutex::new(Vec::new());
     // The places make no difference.
@@ -264,14 +264,14 @@ fn trial_of(ordinal: usize, what: &Recurrence) -> Arc<Mutex<Trial>> {
     let known = trials.iter().rposition(|(known, _)| *known == key);
     let known = known.map_or_else(|| (key, Arc::default()), |at| trials.remove(at));
     let trial = known.1.clone();
-    if trials.len() == MOST_TRIALS {
+    if trials.len() == MAX_TRIALS {
         trials.remove(0);
     }
     trials.push(known);
     trial
 }
 
-/// Puts the steps of a launch on the queue, or off.
+/// Puts the steps of a launch on the queue, or notes them for later.
 fn launch<C: Attempts>(
     engine: &C,
     (written, blocks): (&mut walk::Written, usize),
@@ -296,7 +296,7 @@ fn launch<C: Attempts>(
         let shape = (blocks, walk::Written::THREADS);
         match &mut noted {
             Some(noted) => noted.push(Launch::noted(device, &function, shape, (&written.argument, bytes))?),
-            // SAFETY: the arrays are of the lengths that the kernel was written for, and the call has them.
+            // SAFETY: the arrays are of the lengths that the kernel was written for, and the call holds them.
             None => unsafe { put(device, ("steps", bytes), &function, shape, &written.argument) }?,
         }
         Ok(())

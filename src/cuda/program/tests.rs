@@ -1,4 +1,4 @@
-//! What is written for a step of a solver.
+//! Tests of the code for a step of a solver.
 
 use super::emit;
 use super::walk::Walkable;
@@ -7,7 +7,7 @@ use crate::stencil::program::{
 };
 use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter, Reduction};
 
-/// A step of Gray and Scott's reaction.
+/// Returns a step of Gray and Scott's reaction.
 fn reaction(size: [usize; 3]) -> (Program, Vec<Value>) {
     let len = size.iter().product();
     let mut program = Program::new();

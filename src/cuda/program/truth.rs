@@ -1,4 +1,4 @@
-//! Operations on numbers, and what they say of truth.
+//! Operations on numbers, and on truth values.
 
 use super::code::{Kind, Register, literal};
 use super::emitter::Emitter;
@@ -22,13 +22,13 @@ impl Emitter<'_> {
         self.op(kind, "selp", &[yes, no, when])
     }
 
-    /// Its value is one of two, and the condition is known by it.
+    /// Selects one of two values by the condition, which is kept for later uses of the value as truth.
     fn number_of(&mut self, kind: Kind, truth: &str) -> Register {
         let [one, zero] = [1.0, 0.0].map(|value| literal(kind, value));
         self.choose(kind, truth, &one, &zero)
     }
 
-    /// Whether what a part gives is no zero; NaN is none.
+    /// Returns true if a part's value is not zero; NaN counts as true.
     fn truth(&mut self, part: usize, place: &Place) -> Register {
         let kernel = self.kernel;
         let kind = Kind::of_numbers(kernel.parts[part].single);
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// To the nearest whole number, a half away from zero.
+    /// Rounds to the nearest whole number, a half away from zero.
     fn rounded(&mut self, x: &str, kind: Kind) -> Register {
         let class = kind.number();
         let whole = self.code.of(kind, &format!("cvt.rzi.{class}.{class}"), &[x]);
@@ -196,7 +196,7 @@ impl Emitter<'_> {
         self.op(kind, name, &[&a, &b])
     }
 
-    /// The nearest whole number, a half up; of infinities and NaN themselves.
+    /// Rounds to the nearest whole number, a half up; infinities and NaN stay.
     fn nearest(&mut self, x: &str, kind: Kind) -> Register {
         let class = kind.number();
         let sum = self.op(kind, "add.rn", &[x, &literal(kind, 0.5)]);
@@ -206,7 +206,7 @@ impl Emitter<'_> {
         self.choose(kind, &finite, &whole, x)
     }
 
-    /// What is left of a division, with the sign of the divisor, or of what is divided.
+    /// Returns the remainder of a division, with the sign of the divisor, or of the dividend.
     fn remainder(&mut self, a: &str, b: &str, kind: Kind, of_divisor: bool) -> Register {
         let class = kind.number();
         let zero = literal(kind, 0.0);
@@ -234,7 +234,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether it gives 1 and 0 alone.
+/// True if its results are only 1 and 0.
 fn gives_truth(op: Binary) -> bool {
     !op.is_function()
         && !matches!(

@@ -1,4 +1,4 @@
-//! Sweeps of a convolution over a whole array: by walks, where these are quicker than the archive's single sweeps.
+//! Sweeps of a convolution over a whole array: by walks, if these are faster than the archive's single sweeps.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,36 +20,36 @@ use crate::cuda::runtime::queue::Queue;
 use crate::stencil::program::{self, Feed, Filtering, Gait, Node, Operation, Program, Recurrence};
 use crate::stencil::{Convolution, Error};
 
-/// One sweep over a volume of fewer elements takes no longer than a launch.
-const LARGE: usize = 1 << 15;
+/// Minimum number of elements of a volume for which one sweep takes longer than a launch.
+const MIN_ELEMENTS: usize = 1 << 15;
 
-/// Walks are looked for once there are so many sweeps, or a call comes again: a filter of other entries in each call costs
-/// next to nothing.
-const MANY: usize = 8;
+/// Minimum number of sweeps for which walks are written in the first call; later calls always write them: so a filter
+/// of other entries in each call costs next to nothing.
+const MIN_SWEEPS: usize = 8;
 
-/// The most convolutions that something is known of.
-const MOST: usize = 16;
+/// Maximum number of convolutions that are kept.
+const MAX_KNOWN: usize = 16;
 
 type SharedWalks = Arc<Mutex<Walks>>;
 
-/// A convolution on a device, however often it sweeps; to the last bit: a -0 in it is no 0.
+/// Key of a convolution on a device, without its number of sweeps; it is exact to the bit: -0 differs from 0.
 #[derive(PartialEq)]
 struct Key {
     ordinal: usize,
-    asked: Option<Gait>,
+    requested: Option<Gait>,
     single: bool,
     sizes: [[usize; 3]; 2],
     entries: Vec<u64>,
     boundary: String,
 }
 
-/// A convolution that was computed, and its walks, if they were looked for and there are any.
+/// A convolution that was computed, and its walks, if they were written and there are any.
 struct Known {
     key: Key,
     walks: Option<Option<SharedWalks>>,
 }
 
-/// The walks of a convolution of which there are that many sweeps now.
+/// Returns the walks of a convolution, which now does `sweeps` sweeps.
 fn known(key: Key, sweeps: usize, what: &dyn Fn() -> Option<Filtering>) -> Option<SharedWalks> {
     static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
     let mut all = lock(&KNOWN);
@@ -57,14 +57,14 @@ fn known(key: Key, sweeps: usize, what: &dyn Fn() -> Option<Filtering>) -> Optio
         Some(at) => (all.remove(at), true),
         None => (Known { key, walks: None }, false),
     };
-    if known.walks.is_none() && (again || sweeps >= MANY) {
-        let Key { ordinal, asked, single, sizes, .. } = &known.key;
+    if known.walks.is_none() && (again || sweeps >= MIN_SWEEPS) {
+        let Key { ordinal, requested, single, sizes, .. } = &known.key;
         let len = sizes[0].iter().product();
-        let walks = what().and_then(|what| Walks::new(*ordinal, recurrence(what, *single, len)?, *asked));
+        let walks = what().and_then(|what| Walks::new(*ordinal, recurrence(what, *single, len)?, *requested));
         known.walks = Some(walks.map(|walks| Arc::new(Mutex::new(walks))));
     }
     let walks = known.walks.clone().flatten();
-    if all.len() == MOST {
+    if all.len() == MAX_KNOWN {
         all.remove(0);
     }
     all.push(known);
@@ -75,25 +75,26 @@ fn known(key: Key, sweeps: usize, what: &dyn Fn() -> Option<Filtering>) -> Optio
 pub(in crate::cuda) struct Walked<T> {
     archived: ConvolutionKernel<T>,
     what: Convolution<T>,
-    asked: Option<Gait>,
+    requested: Option<Gait>,
 }
 
 impl<T: Element> Walked<T> {
-    /// With the walk that is asked for, or the quickest.
-    pub(in crate::cuda) fn new(what: &Convolution<T>, asked: Option<Gait>) -> Walked<T> {
-        Walked { archived: ConvolutionKernel::new(what), what: what.clone(), asked }
+    /// Takes the requested walk, or the fastest.
+    pub(in crate::cuda) fn new(what: &Convolution<T>, requested: Option<Gait>) -> Walked<T> {
+        Walked { archived: ConvolutionKernel::new(what), what: what.clone(), requested }
     }
 
-    /// The walks over an area.
+    /// Returns the walks over an area.
     fn walks(&self, ordinal: usize, area: &Area<T>) -> Option<SharedWalks> {
         let filter = self.what.filter();
-        let is_large = area.sweeps > 1 || (filter.size()[2] > 1 && area.tile.samples() >= LARGE);
-        if !area.is_whole() || !is_large || filter.values().len() > LIMITS.entries || self.asked == Some(Gait::NONE) {
+        let is_large = area.sweeps > 1 || (filter.size()[2] > 1 && area.tile.samples() >= MIN_ELEMENTS);
+        if !area.is_whole() || !is_large || filter.values().len() > LIMITS.entries || self.requested == Some(Gait::NONE)
+        {
             return None;
         }
         let key = Key {
             ordinal,
-            asked: self.asked,
+            requested: self.requested,
             single: T::NAME == f32::NAME,
             sizes: [area.tile.size(), filter.size()],
             entries: filter.values().iter().map(|entry| entry.to_f64().to_bits()).collect(),
@@ -111,7 +112,7 @@ impl<T: Element> Walked<T> {
 
 impl<T: Element> Kernel<T> for Walked<T> {
     fn another(&self) -> Box<dyn Kernel<T>> {
-        Box::new(Walked::new(&self.what, self.asked))
+        Box::new(Walked::new(&self.what, self.requested))
     }
 
     fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T> {
@@ -140,7 +141,7 @@ impl<T: Element> Kernel<T> for Walked<T> {
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
         let archived = self.archived.plan(modules, area)?;
-        // Walks stand in for single sweeps alone: a kernel of several sweeps comes first.
+        // Walks replace single sweeps only: a kernel of several sweeps takes precedence.
         if archived.fused(area.sweeps)? > 1 {
             return Ok(archived);
         }
@@ -154,7 +155,7 @@ impl<T: Element> Kernel<T> for Walked<T> {
     }
 }
 
-/// Sweeps over a whole array, as far as a walk is known to be quicker by walks.
+/// Sweeps over a whole array, by walks where a walk was measured as faster.
 struct WalkedPlan<'a, T> {
     archived: Box<dyn Plan<T> + 'a>,
     walks: SharedWalks,
@@ -177,8 +178,8 @@ impl OnBuffers<'_> {
         let function = self.generated.get(&written.text, emit::NAME)?;
         let shape = Shape::new([blocks, 1], walk::Written::THREADS, 0)?;
         let stream = self.queue.stream().handle();
-        // SAFETY: the kernel reads and writes an array of the area's size, and whoever plans has as many elements at both
-        // addresses; whatever else uses them is on this stream, too.
+        // SAFETY: the kernel reads and writes an array of the area's size, and the caller of the plan has as many
+        // elements at both addresses; all other uses of them are on this stream, too.
         unsafe { launch_bytes(&function, stream, shape, &written.argument) }
     }
 
@@ -231,7 +232,7 @@ impl<T: Element> Plan<T> for WalkedPlan<'_, T> {
     }
 }
 
-/// A sweep as a step.
+/// Returns a sweep as a step.
 fn recurrence(what: Filtering, single: bool, len: usize) -> Option<Recurrence> {
     let mut program = Program::new();
     let from = program.input(single, len);

@@ -1,5 +1,4 @@
-//! Arrays that lie on the device, and who may touch them: the engine's own, those of another library in the process,
-//! and those of another process.
+//! Arrays that lie on the device, and their owners: the engine, another library in the process, or another process.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -12,15 +11,15 @@ use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::Queue;
 use crate::stencil::{Array, Error, Handle, Held, Real, Source, Target};
 
-/// What the engine holds of an array.
+/// Memory of an array.
 #[derive(Debug)]
 pub(crate) enum DeviceArray {
-    /// A buffer of the queue's. There is one until the array is dropped.
+    /// A buffer of the queue. There is one until the array is dropped.
     Own { buffer: Option<DeviceBuffer>, queue: Arc<Queue> },
-    /// Memory of somebody else's, in the primary context of the device with this ordinal: it is never freed, never kept
-    /// and never exchanged, and nothing that uses it is under way when a call ends.
+    /// Memory of another library, in the primary context of the device with this ordinal: it is never freed, never kept
+    /// and never exchanged, and no work that uses it is in flight when a call ends.
     Foreign { address: sys::CUdeviceptr, ordinal: usize },
-    /// Memory of another process's, open in this one.
+    /// Memory of another process, open in this one.
     Imported { address: sys::CUdeviceptr, queue: Arc<Queue> },
 }
 
@@ -41,7 +40,7 @@ impl Held for DeviceArray {
                     .map(|()| buffer.address())
             }
             DeviceArray::Own { buffer: None, .. } => Err(Error::Internal("An array without its buffer.".into())),
-            // Somebody else's work may be under way there.
+            // The owner's work may be in flight there.
             DeviceArray::Foreign { .. } | DeviceArray::Imported { .. } => {
                 Err(Error::Internal("An array that is not the engine's own.".into()))
             }
@@ -65,7 +64,7 @@ impl Held for DeviceArray {
     }
 }
 
-/// Arrays go at any time, on any thread: the context that is current there stays so.
+/// Arrays are dropped at any time, on any thread: the context that is current there stays current.
 impl Drop for DeviceArray {
     fn drop(&mut self) {
         // In a forked process not even the queue's lock may be touched.
@@ -78,7 +77,7 @@ impl Drop for DeviceArray {
             }
             DeviceArray::Imported { address, queue } if queue.context().is_ours() => {
                 let _host = HostContext::save();
-                // What goes wrong here went wrong before, and that process answers for the memory.
+                // An error here has occurred before, and the other process owns the memory.
                 let _ = queue.context().bind();
                 queue.finish();
                 memory::close(*address);
@@ -89,7 +88,7 @@ impl Drop for DeviceArray {
 }
 
 impl DeviceArray {
-    /// The ordinal of its device.
+    /// Returns the ordinal of its device.
     pub(crate) fn ordinal(&self) -> usize {
         match self {
             DeviceArray::Own { queue, .. } | DeviceArray::Imported { queue, .. } => queue.context().ordinal(),
@@ -97,16 +96,16 @@ impl DeviceArray {
         }
     }
 
-    /// Room for `len` elements.
+    /// Allocates `len` elements.
     pub(crate) fn with_room_for<T>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes = len.checked_mul(size_of::<T>()).ok_or_else(|| too_large(len))?;
-        // At least a byte: there is no buffer of none.
+        // At least a byte: there are no empty buffers.
         let buffer = device.queue.take_for_array(bytes.max(1))?;
         Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
-    /// Room for `len` elements in whole blocks of the driver's. The driver puts smaller buffers into one block, and
-    /// what another process opens is the block: of two buffers in one it would get one address.
+    /// Allocates `len` elements in whole blocks of the driver. The driver puts smaller buffers into one block, and
+    /// another process opens the block: for two buffers in one it would get one address.
     pub(crate) fn with_room_alone<T: Real>(device: &mut Device, len: usize) -> Result<Array<T>, Error> {
         let bytes =
             len.checked_mul(size_of::<T>()).and_then(|bytes| bytes.max(1).checked_next_multiple_of(BLOCK_BYTES));
@@ -114,7 +113,7 @@ impl DeviceArray {
         Ok(Array::new(DeviceArray::Own { buffer: Some(buffer), queue: device.queue.clone() }, len))
     }
 
-    /// Another process's array of `len` elements, which that has exported.
+    /// Opens another process's exported array of `len` elements.
     pub(crate) fn of_another_process<T: Real>(
         device: &mut Device,
         handle: &Handle,
@@ -124,10 +123,10 @@ impl DeviceArray {
         Ok(Array::new(DeviceArray::Imported { address, queue: device.queue.clone() }, len))
     }
 
-    /// Where it lies, for a call on the device of this context.
+    /// Returns its address, for a call on the device of this context.
     ///
     /// # Errors
-    /// [`Error::Foreign`] for another device; what broke the device that it lay on.
+    /// [`Error::Foreign`] for another device; the error that broke its device.
     fn address(&self, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
         let (address, here) = match self {
             DeviceArray::Own { buffer, queue } => {
@@ -139,42 +138,42 @@ impl DeviceArray {
                 queue.context().alive()?;
                 (*address, Arc::ptr_eq(queue.context(), context))
             }
-            // Whatever becomes of a context of ours, the memory's owner answers for its being there.
+            // The memory's owner guarantees that it is there, whatever happens to a context of ours.
             DeviceArray::Foreign { address, ordinal } => (*address, *ordinal == context.ordinal()),
         };
         if here { Ok(address) } else { Err(Error::Foreign(self.place())) }
     }
 }
 
-/// The bytes of the blocks in which the driver takes a device's memory.
+/// Bytes of the blocks in which the driver allocates device memory.
 const BLOCK_BYTES: usize = 2 << 20;
 
 pub(super) fn too_large(len: usize) -> Error {
     Error::OutOfMemory(format!("There is no memory for {len} elements."))
 }
 
-/// Where an array lies, for a call on the device of this context.
+/// Returns the address of an array, for a call on the device of this context.
 pub(crate) fn address<T>(array: &Array<T>, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
     array.held::<DeviceArray>()?.address(context)
 }
 
-/// Whether memory of somebody else's is read or written.
+/// True if memory of another library is read or written.
 pub(super) fn borrows<T>(from: &Source<T>, to: &Target<T>) -> bool {
     matches!(from, Source::Array(array) if is_foreign(array)) || matches!(to, Target::Array(array) if is_foreign(array))
 }
 
-/// Whether an array is somebody else's.
+/// True if another library owns the array.
 pub(crate) fn is_foreign<T>(array: &Array<T>) -> bool {
     matches!(array.held(), Ok(DeviceArray::Foreign { .. }))
 }
 
-/// Does `work` on a device. Where that uses memory of somebody else's, it is over when this returns, whatever happens.
+/// Does `work` on a device. If that uses memory of another library, this waits for its end, also after an error.
 pub(super) fn over_before_return(
     device: &mut Device,
     borrows: bool,
     work: impl FnOnce(&mut Device) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    /// Waits for the queue on the way out.
+    /// Waits for the queue when dropped.
     struct Settled(Arc<Queue>);
     impl Drop for Settled {
         fn drop(&mut self) {
@@ -189,10 +188,10 @@ pub(super) fn over_before_return(
     settled.0.wait()
 }
 
-/// An array becomes what the first `bytes` bytes of a buffer hold: it takes the buffer, and leaves its own.
+/// Makes the first `bytes` bytes of a buffer an array's contents: the array takes the buffer, and leaves its own.
 ///
 /// # Safety
-/// Both have as many bytes, and all that uses them is on the queue's stream.
+/// Both have that many bytes, and all work that uses them is on the queue's stream.
 pub(super) unsafe fn take_over<T>(
     queue: &Queue,
     array: &mut Array<T>,
@@ -206,7 +205,7 @@ pub(super) unsafe fn take_over<T>(
         }
         DeviceArray::Own { buffer: None, .. } => Err(Error::Internal("An array without its buffer.".into())),
         DeviceArray::Imported { .. } => Err(Error::Internal("Another process's array is read alone.".into())),
-        // SAFETY: as the caller says.
+        // SAFETY: by the caller's promise.
         DeviceArray::Foreign { address, .. } => unsafe { queue.copy(*address, buffer.address(), bytes) },
     }
 }

@@ -8,7 +8,7 @@ use crate::host;
 use crate::stencil::{Array, Error, Real, Source, Target};
 use crate::watch::Watch;
 
-/// Up to this many bytes go to the device on the queue itself, without staging. Nobody waits for them.
+/// Up to this many bytes are uploaded on the queue itself, without staging or a wait.
 const SMALL_BYTES: usize = 64 << 10;
 
 /// Copies an array.
@@ -40,38 +40,38 @@ pub(super) fn copy_all<T: Element>(
             let to = address(array, &context)?;
             let load = Load { name: "a copy", pace: None, bytes: size_of_val(input) };
             let beginning = device.queue.begin(&load)?;
-            // SAFETY: the array has room for as many, and all that uses it is on this stream.
+            // SAFETY: the array has room for as many, and all work that uses it is on this stream.
             unsafe { device.queue.send(bytemuck::cast_slice(input), to) }?;
             device.queue.submitted(&load, beginning)
         }
         (Source::Host(input), Target::Array(array)) => {
             let to = address(array, &context)?;
             device.queue.wait()?;
-            // SAFETY: the array has room for as many, and nothing that uses it is under way after that wait.
+            // SAFETY: the array has room for as many, and no work that uses it is in flight after that wait.
             unsafe { device.slots.upload(&context, input, to, watch) }
         }
         (Source::Array(array), Target::Host(output)) if size_of_val(&output[..]) <= LANDING_BYTES => {
             let from = address(array, &context)?;
-            // SAFETY: the array has as many elements, and whoever writes them does so on the queue.
+            // SAFETY: the array has as many elements, and they are written on the queue only.
             unsafe { device.queue.fetch(from, bytemuck::cast_slice_mut(output)) }
         }
         (Source::Array(array), Target::Host(output)) => {
             let from = address(array, &context)?;
             let ready = device.queue.mark()?;
-            // SAFETY: the array has as many elements, and whoever writes them does so ahead of that mark.
+            // SAFETY: the array has as many elements, and they are written before that mark.
             unsafe { device.slots.download(&context, from, Some(&ready), output, watch) }?;
             device.queue.wait()
         }
         (Source::Array(input), Target::Array(output)) => {
             let (from, to) = (address(input, &context)?, address(output, &context)?);
-            // SAFETY: both arrays have as many bytes, and all that uses them is on this stream.
+            // SAFETY: both arrays have as many bytes, and all work that uses them is on this stream.
             unsafe { device.queue.copy(to, from, input.len() * size_of::<T>()) }
         }
     }
 }
 
-/// A copy of an array that lies on the first device, on the second. It is over when this returns: if the first device
-/// failed before that, the second's queue would not tell, and the copy would hold anything.
+/// Copies an array from the first device to the second, and waits for it: if the first device failed before that, the
+/// second's queue would not report it, and the copy would hold garbage.
 pub(crate) fn copy_across<T: Real>(from: &Device, to: &mut Device, array: &Array<T>) -> Result<Array<T>, Error> {
     let copy = DeviceArray::with_room_for::<T>(to, array.len())?;
     let bytes = array.len() * size_of::<T>();
@@ -79,7 +79,7 @@ pub(crate) fn copy_across<T: Real>(from: &Device, to: &mut Device, array: &Array
         return Ok(copy);
     }
     let [here, there] = [address(array, &from.context)?, address(&copy, &to.context)?];
-    // Where they do not reach each other, the driver goes through the host.
+    // If they are no peers, the driver goes through the host.
     to.context.reaches(&from.context)?;
     from.context.bind()?;
     let ready = from.queue.mark()?;
@@ -88,13 +88,13 @@ pub(crate) fn copy_across<T: Real>(from: &Device, to: &mut Device, array: &Array
     let beginning = to.queue.begin(&load)?;
     let stream = to.queue.stream();
     stream.begin_after(&ready)?;
-    // SAFETY: both arrays have as many bytes; what writes the one is ahead of the mark, and the caller keeps it until
-    // this returns; all that uses the copy is on this stream.
+    // SAFETY: both arrays have as many bytes; work that writes the one is before the mark, and the caller keeps it
+    // until this returns; all work that uses the copy is on this stream.
     let sent = unsafe { stream.copy_from(&from.context, there, here, bytes) };
     let sent = sent.and_then(|()| to.queue.submitted(&load, beginning));
     let over = to.queue.wait();
     from.context.bind()?;
-    // It has happened long since, and says what has happened to its device.
+    // It happened long ago; waiting reports its device's errors.
     let read = ready.wait();
     to.context.bind()?;
     sent.and(over).and(read).map(|()| copy)

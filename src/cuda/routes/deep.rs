@@ -18,8 +18,8 @@ use crate::host::{self, SharedOutput};
 use crate::stencil::Error;
 use crate::watch::Watch;
 
-/// All sweeps, in rounds of as many as the halos of tiles allow that lie on the device one after the other; false if
-/// the kernel knows no such tiles that the budget or the device has room for, and nothing was done.
+/// Does all sweeps, in rounds of as many as the halos of tiles allow that lie on the device one after the other;
+/// returns false, with nothing done, if the kernel has no such tiles for which the budget and the device have room.
 pub(super) fn deep<T: Element>(
     device: &mut Device,
     kernel: &dyn Kernel<T>,
@@ -30,7 +30,7 @@ pub(super) fn deep<T: Element>(
     watch: &Watch,
 ) -> Result<bool, Error> {
     let queue = device.queue.clone();
-    // Whatever nobody needs is room for a tile.
+    // Unused buffers are room for a tile.
     queue.release();
     let mut limit = budget.during_a_call(|| device.context.free_memory())? / (DEEP_BUFFERS * size_of::<T>());
     let (cut, _own, buffers) = loop {
@@ -52,7 +52,7 @@ pub(super) fn deep<T: Element>(
         drop(own);
         queue.release();
     };
-    // The buffers may have been somebody's whose work is under way.
+    // Earlier users of the buffers may have work in flight.
     queue.wait()?;
     let rounds = work.sweeps.div_ceil(cut.sweeps());
     host::ping_pong(input, output, rounds, |round, from, to| {
@@ -64,7 +64,7 @@ pub(super) fn deep<T: Element>(
     Ok(true)
 }
 
-/// The buffers that deep tiles need: two to sweep to and fro, and one for the last tile and then the next one.
+/// Number of buffers for deep tiles: two to sweep to and fro, and one for the last tile and then the next one.
 pub(crate) const DEEP_BUFFERS: usize = 3;
 
 /// A round over deep tiles.
@@ -78,19 +78,19 @@ pub(crate) struct DeepRound<'a, T> {
     pub(crate) watch: &'a Watch,
 }
 
-/// What is under way over a tile.
+/// Work in flight over a tile.
 pub(crate) struct SweptTile {
-    /// Where the tile will be.
+    /// Address of the result.
     pub(crate) result: sys::CUdeviceptr,
-    /// When it is there.
+    /// Event of its completion.
     pub(crate) ready: Event,
-    /// The updates that the watch has heard of.
+    /// Updates already reported to the watch.
     pub(crate) counted: usize,
 }
 
 impl<T: Element> DeepRound<'_, T> {
-    /// The tiles of these numbers, one after the other. While the device is at work on one, the outputs of the last one
-    /// come back, and the next one is sent to where they lay.
+    /// Does the tiles of these numbers, one after the other. While the device is at work on one, the outputs of the
+    /// last one are downloaded, and the next one is uploaded to their place.
     pub(crate) fn run(
         &self,
         device: &mut Device,
@@ -112,11 +112,11 @@ impl<T: Element> DeepRound<'_, T> {
         device.queue.wait()
     }
 
-    /// Sends a tile to a buffer that nothing under way uses.
+    /// Uploads a tile to a buffer that no work in flight uses.
     pub(crate) fn send(&self, device: &mut Device, tile: &Tile, to: sys::CUdeviceptr) -> Result<(), Error> {
         let context = device.context.clone();
         let gather = |part: Range<usize>, to: &mut [T]| self.cut.gather_part(tile, part, self.from, to);
-        // SAFETY: each buffer has room for every tile; nothing uses it, as the caller says.
+        // SAFETY: each buffer has room for every tile; it is not in use, by the caller's promise.
         unsafe { device.slots.upload_by(&context, tile.samples(), &gather, to, self.watch) }
     }
 
@@ -129,14 +129,14 @@ impl<T: Element> DeepRound<'_, T> {
     ) -> Result<SweptTile, Error> {
         let Work { sides, sweeps, .. } = self.work;
         let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
-        // To the kernel this is an array as any other, with its boundary on all sides. Where the tile was cut off, that
-        // is wrong, and nobody takes what comes of it.
+        // The kernel sees an ordinary array with its boundary on all sides. At the cuts the results are wrong, and are
+        // not used.
         let area =
             Area { tile: Tile::whole(tile.size()), sides, sweeps, under_way: samples, shared: false, queued: true };
         let plan = self.kernel.plan(&device.modules, &area)?;
         let mut counted = 0;
         let mut progress = |updates: usize| {
-            // What is done on halos is no progress.
+            // Updates of halos do not count as progress.
             let updates = (updates as u128 * outputs as u128 / samples as u128) as usize;
             self.watch.count(updates - counted);
             counted = updates;
@@ -147,7 +147,7 @@ impl<T: Element> DeepRound<'_, T> {
         Ok(SweptTile { result: if in_here { here } else { other }, ready: device.queue.mark()?, counted })
     }
 
-    /// Has the outputs of a tile come back, and puts them in their places.
+    /// Downloads and scatters a tile's outputs.
     pub(crate) fn fetch(
         &self,
         device: &mut Device,
@@ -159,14 +159,14 @@ impl<T: Element> DeepRound<'_, T> {
         if let Some(places) = self.cut.run_of(tile) {
             // SAFETY: every tile is fetched once.
             let output = unsafe { self.to.places(places) };
-            // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
+            // SAFETY: the tile lies there by then, and no later work in flight writes there.
             unsafe { device.slots.download(&context, from, Some(&ready), output, self.watch) }?;
             self.watch.count(self.work.sweeps * tile.outputs() - counted);
             return Ok(());
         }
         // SAFETY: every tile is fetched once, and each part of it by one thread.
         let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter_part(tile, part, from, self.to) };
-        // SAFETY: the tile lies there by then, and nothing that is under way behind that writes there.
+        // SAFETY: the tile lies there by then, and no later work in flight writes there.
         unsafe { device.slots.download_by(&context, (from, &ready), span.len(), &scatter, self.watch) }?;
         self.watch.count(self.work.sweeps * tile.outputs() - counted);
         Ok(())

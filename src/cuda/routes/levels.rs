@@ -8,10 +8,10 @@ use crate::cuda::runtime::queue::CallBuffers;
 use crate::stencil::{Array, Error};
 use crate::watch::Watch;
 
-/// Sweeps of two time levels that lie on the device, the newest one first. Both give way to what comes of them; `begun`
-/// becomes true when that may be so.
+/// Sweeps two time levels that lie on the device, the newest one first. The results replace both; `begun` becomes true
+/// when that may have begun.
 ///
-/// A sweep counts twice: for its filter, and for what it makes of it and the older level.
+/// A sweep counts twice: for its filter, and for the combination with the older level.
 pub(crate) fn two_levels(
     device: &mut Device,
     kernel: &LevelsKernel,
@@ -55,7 +55,7 @@ fn two_levels_here(
     watch.count(elements * total - counted);
     if !in_here {
         for (array, buffer) in levels.iter_mut().zip(own.buffers()) {
-            // SAFETY: each has as many bytes, and whoever owns the array has left it to this call.
+            // SAFETY: each has as many bytes, and its owner has left the array to this call.
             unsafe { take_over(&queue, array, buffer, bytes) }?;
         }
     }

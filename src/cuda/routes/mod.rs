@@ -1,13 +1,13 @@
-//! The way of the data: which route, and the one loop that sweeps.
+//! Routes of the data, and the one loop that sweeps.
 //!
 //! # Routes
 //! - *Streamed*: an array of the host goes in tiles through the staging slots, each swept as often as its halo allows.
-//!   What the device holds is bounded. If that is not all sweeps, there are rounds, each through the host's memory.
-//! - *Resident*: the array lies on the device as a whole while it is swept, and so does the room that a sweep writes
-//!   to. It came there before, or is copied there.
-//! - *Deep*: an image or a volume that would be resident, but for which there is no room, goes in tiles that are as
-//!   large as there is room for. Each lies on the device like an array of its own while it is swept as often as its
-//!   halo allows.
+//!   The device memory is bounded. If the halos do not allow all sweeps, there are rounds, each through the host's
+//!   memory.
+//! - *Resident*: the array and the buffer for a sweep's results lie on the device as a whole. The array was there
+//!   before, or is uploaded.
+//! - *Deep*: an image or a volume that would be resident, but does not fit, goes in tiles that are as large as there is
+//!   room for. Each lies on the device like an array of its own while it is swept as often as its halo allows.
 
 pub(crate) mod array;
 pub(crate) mod copies;
@@ -31,7 +31,7 @@ use resident::resident;
 use streamed::{streamed, target};
 use work::Work;
 
-/// All of `work`, by this kernel. Neither end is larger or smaller than the work.
+/// Does all of `work` by this kernel. Source and target have exactly the work's size.
 pub(crate) fn run<T: Element>(
     device: &mut Device,
     kernel: &dyn Kernel<T>,
@@ -59,7 +59,7 @@ fn run_all<T: Element>(
         return copy_all(device, from, to, watch);
     }
     if let (Source::Array(_), _) | (_, Target::Array(_)) = (&from, &*to) {
-        // Whatever the budget: the arrays are here, and so must be what lies beside them.
+        // Whatever the budget: the arrays are here, and the buffers must be here, too.
         return resident(device, kernel, work, from, to, None, watch).map(drop);
     }
     let prefers_resident = prefers_resident(kernel, work);
@@ -77,7 +77,7 @@ fn run_all<T: Element>(
     }
 }
 
-/// Whether an array of the host is resident while it is swept, if there is room.
+/// True if an array of the host should be resident while it is swept, if there is room.
 pub(crate) fn prefers_resident<T: Element>(kernel: &dyn Kernel<T>, work: &Work<T>) -> bool {
     let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
     work.sweeps > 1 && (kernel.prefers_resident(work.sweeps) || rounds())

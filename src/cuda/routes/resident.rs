@@ -1,4 +1,4 @@
-//! Sweeps over an array that lies on the device as a whole, and so does the room that a sweep writes to.
+//! Sweeps over an array that lies on the device as a whole, like the buffer for a sweep's results.
 
 use super::array::{address, take_over, too_large};
 use super::sweeping::Sweeps;
@@ -13,8 +13,8 @@ use crate::host::SharedOutput;
 use crate::stencil::{Error, Source, Target};
 use crate::watch::Watch;
 
-/// All sweeps with the array on the device; false if the budget or the device has no room for what does not lie there
-/// yet, and nothing was done.
+/// Does all sweeps with the array on the device; returns false, with nothing done, if the budget or the device has no
+/// room for the buffers.
 pub(super) fn resident<T: Element>(
     device: &mut Device,
     kernel: &dyn Kernel<T>,
@@ -27,8 +27,8 @@ pub(super) fn resident<T: Element>(
     let context = device.context.clone();
     let elements = work.elements();
     let bytes = elements.checked_mul(size_of::<T>()).ok_or_else(|| too_large(elements))?;
-    // A sweep reads one array and writes another. What came from the host may be overwritten by the next one; what the
-    // user holds may not.
+    // A sweep reads one array and writes another. The copy of a host's array may be overwritten by the next sweep; the
+    // user's array may not.
     let uploaded = matches!(from, Source::Host(_));
     let downloaded = matches!(to, Target::Host(_));
     let wanted = usize::from(uploaded) + usize::from(downloaded) + usize::from(!uploaded && work.sweeps > 1);
@@ -56,7 +56,7 @@ pub(super) fn resident<T: Element>(
         Source::Array(array) => address(array, &context)?,
         Source::Host(input) => {
             queue.wait()?;
-            // SAFETY: the buffer has as many bytes, and nothing that uses it is under way after that wait.
+            // SAFETY: the buffer has as many bytes, and no work that uses it is in flight after that wait.
             unsafe { device.slots.upload(&context, input, other, watch) }?;
             other
         }
@@ -80,7 +80,7 @@ pub(super) fn resident<T: Element>(
     let sweeps = Sweeps { plan: &*plan, outputs: elements, work: kernel.work(), sweeps: work.sweeps };
     let mut sweep = || sweeps.run_on(&queue, kernel.name(), samples, [written, other], &mut progress);
     let in_other = match to {
-        // The output's memory may never have been touched. Meanwhile the device is at work.
+        // The output's pages may be unmapped yet. They are touched while the device is at work.
         Target::Host(output) => SharedOutput::new(output).have_pages_during(0..elements, || {
             let in_other = sweep()?;
             queue.wait().map(|()| in_other)
@@ -91,12 +91,12 @@ pub(super) fn resident<T: Element>(
     match to {
         Target::Host(output) => {
             let result = if in_other { other } else { written };
-            // SAFETY: the buffer has as many bytes, and what wrote it is over.
+            // SAFETY: the buffer has as many bytes, and the work that wrote it is over.
             unsafe { device.slots.download(&context, result, None, output, watch) }?;
         }
         Target::Array(array) if in_other => {
             let last = own.buffers().last_mut().ok_or_else(|| Error::Internal("A sweep without its buffer.".into()))?;
-            // SAFETY: both have as many bytes, and whoever owns the array has left it to this call.
+            // SAFETY: both have as many bytes, and the array's owner has left it to this call.
             unsafe { take_over(&queue, array, last, bytes) }?;
         }
         Target::Array(_) => {}

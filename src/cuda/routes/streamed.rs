@@ -1,4 +1,4 @@
-//! Sweeps over an array of the host, in tiles that go through the staging slots of a device. What the device holds is
+//! Sweeps over an array of the host, in tiles that go through the staging slots of a device. The device memory is
 //! bounded.
 
 use cudarc::driver::sys;
@@ -17,19 +17,19 @@ use crate::host::{self, SharedOutput};
 use crate::stencil::{Error, Sides};
 use crate::watch::Watch;
 
-/// From this many sweeps on, the device is what is waited for: tiles are larger, and an array that is one tile stays
-/// one.
-const MANY_SWEEPS: usize = 8;
+/// Up to this many sweeps the link is the bottleneck. Beyond, it is the device: tiles are larger, and an array that is
+/// one tile stays one.
+const LINK_BOUND_SWEEPS: usize = 8;
 
-/// The samples of the smallest tile that memory is saved with, if one output does not need more.
-const LEAST_SAMPLES: usize = 1024;
+/// Minimum samples of a tile when memory is short, if one output does not need more.
+const MIN_SAMPLES: usize = 1024;
 
-/// The samples of a tile of the host's, before there is any shortage.
+/// Returns the samples of a tile of the host's, if memory is not short.
 pub(super) fn target<T>(work: &Work<T>) -> usize {
-    if work.sweeps > MANY_SWEEPS { SWEPT_BYTES / size_of::<T>() } else { PIECE_BYTES / size_of::<T>() }
+    if work.sweeps > LINK_BOUND_SWEEPS { SWEPT_BYTES / size_of::<T>() } else { PIECE_BYTES / size_of::<T>() }
 }
 
-/// All sweeps, tile by tile, in as many rounds as the halos ask for.
+/// Does all sweeps, tile by tile, in as many rounds as the halos require.
 pub(super) fn streamed<T: Element>(
     device: &mut Device,
     kernel: &dyn Kernel<T>,
@@ -59,7 +59,7 @@ pub(crate) struct StreamedRound<'a, T> {
 }
 
 impl<T: Element> StreamedRound<'_, T> {
-    /// The tiles of these numbers, through `slots` slots of a device.
+    /// Does the tiles of these numbers, through `slots` slots of a device.
     pub(crate) fn run(
         &self,
         device: &mut Device,
@@ -77,8 +77,8 @@ impl<T: Element> StreamedRound<'_, T> {
     }
 }
 
-/// How the array is cut, and how many slots of this device there are for its share of it, where as many `devices` take
-/// part: smaller tiles and fewer slots where memory is short.
+/// Chooses the cut of the array and the number of slots of this device for its share, out of `devices` devices: smaller
+/// tiles and fewer slots if memory is short.
 pub(crate) fn reserve<T: Element>(
     device: &mut Device,
     kernel: &dyn Kernel<T>,
@@ -90,25 +90,25 @@ pub(crate) fn reserve<T: Element>(
     device.queue.wait()?;
     let (elements, size, kept) = (work.elements().div_ceil(devices), size_of::<T>(), budget.kept());
     let most = target(work);
-    let whole = devices == 1 && work.sweeps > MANY_SWEEPS && elements <= most;
+    let whole = devices == 1 && work.sweeps > LINK_BOUND_SWEEPS && elements <= most;
     let mut wanted = if whole { 1 } else { device.slots.worth(elements * size) };
     let mut limit = kept / size;
     let cut = |target: usize, limit: usize| kernel.cut(work.sweeps, target, limit);
-    // The halo comes on top, as far as it is small.
+    // The halo comes on top, up to a limit.
     let mut target = elements.div_ceil(wanted).min(most) + kernel.halo_samples(work.sweeps).min(most / 8);
     let mut short = false;
     loop {
         let mut tiles = cut(target, limit);
         let bytes = |tiles: &Cut<T>| 2 * tiles.most_samples() * size;
         if bytes(&tiles) > kept {
-            target = (kept / (2 * size)).max(LEAST_SAMPLES);
+            target = (kept / (2 * size)).max(MIN_SAMPLES);
             tiles = cut(target, limit);
         }
         wanted = wanted.min(kept / bytes(&tiles)).max(1);
         let slots = wanted.min(tiles.count());
         match device.slots.reserve(&device.context, slots, tiles.most_samples() * size, Some(kept), short) {
             Ok(slots) => return Ok((tiles, slots)),
-            // Nobody needs what is only kept.
+            // Unused buffers are freed first.
             Err(Error::OutOfMemory(_)) if device.queue.release() => {}
             Err(Error::OutOfMemory(text)) => {
                 let smaller = cut(target / 2, limit.min(tiles.most_samples()));
@@ -128,7 +128,7 @@ pub(crate) fn reserve<T: Element>(
     }
 }
 
-/// What the tiles of a round have in common.
+/// Common data of the tiles of a round.
 struct TileContext<'a, T> {
     kernel: &'a dyn Kernel<T>,
     modules: &'a Modules,
@@ -146,7 +146,7 @@ struct TileContext<'a, T> {
 struct TileJob<'a, T> {
     round: &'a TileContext<'a, T>,
     tile: Tile,
-    /// The updates that the watch has heard of.
+    /// Updates already reported to the watch.
     counted: usize,
 }
 
@@ -174,7 +174,7 @@ impl<T: Element> Job<Slot> for TileJob<'_, T> {
             Ok(result + (plan.first_output() * size_of::<T>()) as sys::CUdeviceptr)
         })?;
         if let Some(places) = round.cut.run_of(tile) {
-            // The output's memory may never have been touched. Meanwhile the device is at work.
+            // The output's pages may be unmapped yet. They are touched while the device is at work.
             round.to.have_pages(places);
         }
         Ok(())

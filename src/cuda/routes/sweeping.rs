@@ -10,25 +10,25 @@ use crate::cuda::runtime::pace::{Schedule, UNIT};
 use crate::cuda::runtime::queue::{Load, Queue};
 use crate::stencil::Error;
 
-/// What has become of sweeps on a stream.
+/// Result of submitting sweeps to a stream.
 pub(super) struct Submitted {
-    /// Whether the result will be in the second of the buffers.
+    /// True if the result will be in the second of the buffers.
     pub(super) in_other: bool,
-    /// Of the work, what has not been waited for, in units of [`pace`](crate::cuda::runtime::pace).
+    /// Work that has not been waited for, in units of [`pace`](crate::cuda::runtime::pace).
     pub(super) left: usize,
 }
 
 /// Sweeps over a tile on the device.
 pub(super) struct Sweeps<'a, T> {
     pub(super) plan: &'a dyn Plan<T>,
-    /// How many outputs a sweep computes, and the multiply-adds for each.
+    /// Number of outputs of a sweep, and of multiply-adds for each.
     pub(super) outputs: usize,
     pub(super) work: usize,
     pub(super) sweeps: usize,
 }
 
 impl<T> Sweeps<'_, T> {
-    /// Puts the sweeps on the queue as [`Sweeps::run`] does on a stream; the queue learns how much that is.
+    /// Puts the sweeps on the queue as [`Sweeps::run`] does on a stream, and records their amount.
     pub(super) fn run_on(
         &self,
         queue: &Queue,
@@ -50,17 +50,15 @@ impl<T> Sweeps<'_, T> {
         Ok(in_other)
     }
 
-    /// Multiply-adds, in thousands, of a unit that the plan can launch by itself.
+    /// Returns the multiply-adds, in thousands, of a unit that the plan can launch by itself.
     fn unit(&self) -> usize {
         (self.outputs.saturating_mul(self.work) / self.plan.units().max(1)).div_ceil(UNIT).max(1)
     }
 
     /// Puts the sweeps on the stream: the first from `samples` to the first of two buffers, the next from there to the
     /// other, and so on.
-    ///
-    /// Where that is more than the device does in time, it is waited for in between, as
-    /// [`pace`](crate::cuda::runtime::pace) says; then `progress` is told how many outputs have been computed so far,
-    /// in all sweeps, and may end it.
+    /// If there is more work than a batch, it is waited for in between, as [`pace`](crate::cuda::runtime::pace) says;
+    /// then `progress` gets the number of outputs computed so far, in all sweeps, and may end the run.
     pub(super) fn run(
         &self,
         stream: &Stream,
@@ -73,7 +71,7 @@ impl<T> Sweeps<'_, T> {
         let granularity = plan.batch_granularity().max(1) * units.max(1);
         let unit = self.unit();
         let mut schedule = Schedule::new(self.sweeps, units, plan.fused(self.sweeps)?);
-        // What is read and which buffer is written; units that are submitted; since when the device is timed.
+        // The source of the next sweep and the buffer that it writes; units submitted; begin of the timing.
         let (mut from, mut to, mut done, mut begin) = (samples, 0, 0, None);
         let mut waited = 0;
         while !schedule.is_over() {
@@ -81,7 +79,7 @@ impl<T> Sweeps<'_, T> {
             let batch = schedule.batch(most - most % granularity);
             let last = schedule.is_over();
             if !last && begin.is_none() {
-                // What went ahead, such as the samples' way to the device, is not to be counted.
+                // Earlier work on the stream, such as the upload of the samples, is not to be timed.
                 stream.synchronize()?;
                 begin = Some(Instant::now());
             }

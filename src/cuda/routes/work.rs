@@ -1,4 +1,4 @@
-//! What is to be computed: sweeps over an array of some size, without the kernel and the data.
+//! Description of the work: sweeps over an array of some size, without the kernel and the data.
 
 use crate::cuda::cut::Size;
 use crate::stencil::Sides;
@@ -7,7 +7,7 @@ use crate::stencil::Sides;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Work<T> {
     pub(crate) size: Size,
-    /// How many samples on either side an output needs, along each dimension.
+    /// Number of samples on either side that an output needs, along each dimension.
     pub(crate) radius: Size,
     pub(crate) sides: Sides<T>,
     pub(crate) sweeps: usize,

@@ -1,8 +1,8 @@
-//! The kernels' PTX: `cuda/kernels.bin`, embedded as it is, and unpacked a module at a time.
+//! The kernels' PTX: `cuda/kernels.bin`, embedded in the library, and unpacked a module at a time.
 //!
-//! The archive is a zstd frame that holds a dictionary, then a frame a module, compressed with that dictionary. Numbers in
-//! a module are differences ([`restored`]): unrolled code then repeats itself, and takes half of the bytes. Nothing that was
-//! unpacked is kept: a module is loaded once a context, and the driver takes longer for it than the unpacking.
+//! The archive is a zstd frame that holds a dictionary, then a frame a module, compressed with that dictionary. Numbers
+//! in a module are differences ([`restored`]): unrolled code then repeats itself, and takes half of the bytes. Unpacked
+//! text is not kept: a module is loaded once a context, and the driver takes longer for it than the unpacking.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -15,40 +15,40 @@ use crate::stencil::Error;
 
 /// A frame of the archive.
 struct Frame {
-    /// Where it begins.
+    /// Its begin.
     offset: usize,
-    /// Its bytes in the archive.
+    /// Number of its bytes in the archive.
     packed: usize,
-    /// The bytes of the dictionary or the PTX that it holds.
+    /// Number of bytes of the dictionary or the PTX that it holds.
     bytes: usize,
 }
 
-// `ARCHIVE: &[u8]`, `DICTIONARY: Frame` and `MODULES: &[(&str, Frame)]`, as `cuda/kernels.lock` tells.
+// `ARCHIVE: &[u8]`, `DICTIONARY: Frame` and `MODULES: &[(&str, Frame)]`, from `cuda/kernels.lock`.
 include!(concat!(env!("OUT_DIR"), "/archive.rs"));
 
-/// What the decoder takes beside the dictionary and the text, in bytes: far more than it does.
+/// Memory of the decoder besides the dictionary and the text, in bytes: a generous bound.
 const DECODER: usize = 1 << 20;
 
-/// The largest number that is coded, and the most digits of one.
-const MOST: i64 = 9_999_999_999;
+/// Largest number that is coded, and the maximum number of digits.
+const MAX_NUMBER: i64 = 9_999_999_999;
 const DIGITS: usize = 10;
 
-/// The PTX of the module `name`, checked by its length and by zstd's checksum.
+/// Returns the PTX of the module `name`, checked by its length and by zstd's checksum.
 ///
 /// # Errors
-/// [`Error::Internal`] where there is no such module, or its frame is damaged; [`Error::OutOfMemory`].
+/// [`Error::Internal`] if there is no such module, or its frame is damaged; [`Error::OutOfMemory`].
 pub(crate) fn ptx(name: &str) -> Result<CString, Error> {
     let Some((_, frame)) = MODULES.iter().find(|(module, _)| *module == name) else {
         return Err(Error::Internal(format!("There is no kernel module {name}.")));
     };
-    // The decoder ends the process where an allocation fails. It holds up to three copies of the dictionary and three
-    // of the text, whose buffer grows by doubling; then there are lines and numbers of the text, and the PTX.
+    // The decoder aborts the process if an allocation fails. It holds up to three copies of the dictionary and three of
+    // the text, whose buffer grows by doubling; then come the text's lines and numbers, and the PTX.
     memory::spare(3 * DICTIONARY.bytes + 6 * frame.bytes + DECODER)?;
     unpack(ARCHIVE, &DICTIONARY, frame)
         .map_err(|why| Error::Internal(format!("The kernel module {name} is damaged: {why}.")))
 }
 
-/// The text of a frame that was compressed with the dictionary, or why there is none.
+/// Returns the text of a frame that was compressed with the dictionary, or the reason why it cannot be unpacked.
 fn unpack(archive: &[u8], dictionary: &Frame, frame: &Frame) -> Result<CString, String> {
     let mut decoder = FrameDecoder::new();
     let text = decode(&mut decoder, archive, dictionary)?;
@@ -60,13 +60,13 @@ fn unpack(archive: &[u8], dictionary: &Frame, frame: &Frame) -> Result<CString, 
     CString::new(ptx).map_err(|_| "there is a NUL in it".into())
 }
 
-/// Refuses a text that is not as long as the frame says.
+/// Checks that a text is as long as the frame says.
 fn exact(text: &[u8], frame: &Frame) -> Result<(), String> {
     let (found, wanted) = (text.len(), frame.bytes);
     if found == wanted { Ok(()) } else { Err(format!("it holds {found} bytes, not {wanted}")) }
 }
 
-/// The content of a frame: at most the bytes that it stands for.
+/// Decompresses a frame, to the length that it states at most.
 fn decode(decoder: &mut FrameDecoder, archive: &[u8], frame: &Frame) -> Result<Vec<u8>, String> {
     let packed = archive.get(frame.offset..frame.offset + frame.packed).ok_or("the archive ends before it")?;
     let mut content = vec![0; frame.bytes];
@@ -80,8 +80,8 @@ fn decode(decoder: &mut FrameDecoder, archive: &[u8], frame: &Frame) -> Result<V
     }
 }
 
-/// The PTX of a coded text. A number of the text is the difference, modulo 2 [`MOST`] + 1, from the number at its place in
-/// the last line that is like its own but for the numbers. `make-ptx` codes it.
+/// Returns the PTX of a coded text. Each number in it is the difference, modulo 2 [`MAX_NUMBER`] + 1, from the number
+/// at its place in the last line that is equal up to numbers. `make-ptx` codes it.
 fn restored(coded: &[u8], capacity: usize) -> Vec<u8> {
     let mut ptx = Vec::with_capacity(capacity);
     let mut last: HashMap<Vec<u8>, Vec<i64>> = HashMap::new();
@@ -101,9 +101,9 @@ fn restored(coded: &[u8], capacity: usize) -> Vec<u8> {
         let before = last.entry(key).or_insert_with(|| vec![0; numbers.len()]);
         let mut end = 0;
         for (&(start, after, difference), number) in numbers.iter().zip(before) {
-            *number = (*number + difference + MOST).rem_euclid(2 * MOST + 1) - MOST;
+            *number = (*number + difference + MAX_NUMBER).rem_euclid(2 * MAX_NUMBER + 1) - MAX_NUMBER;
             ptx.extend_from_slice(&line[end..start]);
-            // Nothing fails to be written to memory.
+            // Writing to memory does not fail.
             let _ = write!(ptx, "{number}");
             end = after;
         }
@@ -112,8 +112,8 @@ fn restored(coded: &[u8], capacity: usize) -> Vec<u8> {
     ptx
 }
 
-/// Start, end and value of each coded number of a line: no number right behind a digit or a minus, none with a zero ahead,
-/// none of more than [`DIGITS`].
+/// Returns start, end and value of each coded number of a line: numbers right behind a digit or a minus, numbers with
+/// leading zeros and those of more than [`DIGITS`] are not coded.
 fn numbers(line: &[u8]) -> Vec<(usize, usize, i64)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -137,7 +137,7 @@ mod tests {
 
     use super::*;
 
-    /// Name and SHA-256 of each module, as the lock has them.
+    /// Returns name and SHA-256 of each module, from the lock.
     fn listed() -> Vec<(&'static str, &'static str)> {
         let lines = include_str!("../../../cuda/kernels.lock").lines().filter(|line| line.starts_with("module "));
         lines.map(|line| line.split(' ').collect::<Vec<_>>()).map(|words| (words[1], words[4])).collect()
@@ -159,9 +159,9 @@ mod tests {
         let text = b"a 5, b-3\na 7, b-3\n-0 007 10000000000 x12\na -4, b-3\n-0 007 10000000000 x-1";
         let ptx = b"a 5, b-3\na 12, b-6\n-0 007 10000000000 x12\na 8, b-9\n-0 007 10000000000 x11";
         assert_eq!(restored(text, 0), ptx);
-        // The largest and the smallest have neighbours.
+        // The largest and the smallest number are adjacent.
         assert_eq!(restored(b"9999999999\n1\n-1", 0), b"9999999999\n-9999999999\n9999999999");
-        // Behind a digit or a minus there is none.
+        // Numbers behind a digit or a minus are not coded.
         assert_eq!(restored(b"1-2 --3\n1-2 --3", 0), b"1-2 --3\n2-2 --3");
     }
 
@@ -173,8 +173,8 @@ mod tests {
         }
     }
 
-    /// The archive with one byte changed: the dictionary's frame and a module's, from the beginning to the checksum. A
-    /// bit that says nothing to the decoder may be any: then the text is the right one.
+    /// The archive is damaged in one byte: in the dictionary's frame and a module's, from the beginning to the
+    /// checksum. Bits that the decoder ignores may have any value: then the text is the right one.
     #[test]
     fn damage_is_an_error() {
         let (_, module) = MODULES.iter().min_by_key(|(_, frame)| frame.bytes).unwrap();

@@ -1,21 +1,21 @@
-//! Buffers that nobody needs at the moment, kept for the next call.
+//! Unused buffers, kept for the next call.
 
 use crate::cuda::driver::memory::{DEFAULT_DEVICE_BYTES, DeviceBuffer};
 
-/// Buffers that nobody needs at the moment, the one that came last at the end.
+/// Unused buffers, the one returned last at the end.
 #[derive(Debug)]
 pub(super) struct Pool<B> {
     pub(super) free: Vec<B>,
-    /// The bytes of arrays that live, and of those that lived at once at the most.
+    /// Bytes of live arrays, and their peak.
     pub(super) live: usize,
     pub(super) peak: usize,
-    /// The most that counts of these.
+    /// Maximum of the peak that counts.
     pub(super) limit: usize,
     pub(super) bound: usize,
     pub(super) strict: bool,
 }
 
-/// What a pool asks of a buffer.
+/// A buffer's interface to the pool.
 pub(super) trait Piece {
     fn bytes(&self) -> usize;
 }
@@ -33,13 +33,13 @@ impl<B> Default for Pool<B> {
 }
 
 impl<B: Piece> Pool<B> {
-    /// `more` bytes of arrays were allocated, and `less` bytes were given up.
+    /// Counts `more` bytes of arrays allocated and `less` bytes given up.
     pub(super) fn count(&mut self, more: usize, less: usize) {
         self.live = self.live + more - less;
         self.peak = self.peak.max(self.live);
     }
 
-    /// The bytes that it may hold.
+    /// Returns the number of bytes that the pool may hold.
     fn most(&self) -> usize {
         if self.strict { self.bound } else { self.bound.max(self.peak.min(self.limit)) }
     }
@@ -52,15 +52,15 @@ impl<B: Piece> Pool<B> {
         self.free.iter().filter(|buffer| fits(buffer.bytes(), bytes)).count()
     }
 
-    /// The smallest buffer that fits.
+    /// Takes the smallest buffer that fits.
     pub(super) fn take(&mut self, bytes: usize) -> Option<B> {
         let fitting = self.free.iter().enumerate().filter(|(_, buffer)| fits(buffer.bytes(), bytes));
         let (found, _) = fitting.min_by_key(|(_, buffer)| buffer.bytes())?;
         Some(self.free.remove(found))
     }
 
-    /// Keeps a buffer, and gives those that are too much then: those that nobody has needed for the longest time, since
-    /// a script goes on with arrays of the sizes that it has.
+    /// Keeps a buffer, and returns those that are now too much: the least recently used ones, since a script goes on
+    /// with arrays of the sizes that it has.
     pub(super) fn keep(&mut self, buffer: B) -> Vec<B> {
         if buffer.bytes() > self.most() {
             return vec![buffer];
@@ -77,8 +77,7 @@ impl<B: Piece> Pool<B> {
     }
 }
 
-/// Whether a buffer of `bytes` bytes serves for `wanted`: what is left over is little, or small beside
-/// it.
+/// True if a buffer of `bytes` bytes serves for `wanted` bytes: the excess is small, in itself or in proportion.
 fn fits(bytes: usize, wanted: usize) -> bool {
     bytes >= wanted && bytes / 2 <= wanted.max(1 << 20)
 }
@@ -118,7 +117,7 @@ mod tests {
         }
         assert_eq!(pool.keep(5 * MIB), []);
         assert_eq!(pool.keep(10 * MIB), [30 * MIB], "a small one is no reason to go");
-        // What is in use comes back to the end.
+        // A buffer in use comes back to the end.
         assert_eq!(pool.take(31 * MIB), Some(31 * MIB));
         assert_eq!(pool.keep(31 * MIB), []);
         assert_eq!(pool.keep(60 * MIB), [32 * MIB, 5 * MIB, 10 * MIB]);

@@ -6,7 +6,7 @@ use super::device;
 use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
 use crate::stencil::Error;
 
-/// The device's clock for what goes through a stream: events before and behind it.
+/// Times work on a stream by the device's own clock, with events before and after it.
 pub(crate) struct Clock {
     context: Arc<Context>,
     stream: Arc<Stream>,
@@ -24,7 +24,7 @@ impl Clock {
         })
     }
 
-    /// Milliseconds from the stream's coming to what `work` submits until its end. The work is over then.
+    /// Returns the milliseconds that the stream takes for the work that `work` submits, and waits for its end.
     pub(crate) fn time(&self, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
         self.begin.record(&self.stream)?;
         work()?;
@@ -32,10 +32,10 @@ impl Clock {
         self.begin.elapsed(&self.end)
     }
 
-    /// Milliseconds of each of `laps` repetitions of what `work` submits, which are over then.
+    /// Returns the milliseconds of each of `laps` repetitions of `work`, after waiting for all.
     ///
-    /// One more goes ahead of them, and all are submitted before any is waited for: so the device has the next at hand
-    /// when it comes to it, and the clock does not run while it waits for the host.
+    /// One more goes ahead of them, and all are submitted before the first wait: so the next one is always at hand for
+    /// the device, and the clock does not run while the device waits for the host.
     pub(crate) fn laps(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<Vec<f32>, Error> {
         let events = (0..=laps).map(|_| Event::new(&self.context)).collect::<Result<Vec<_>, Error>>()?;
         for event in &events {
@@ -45,7 +45,7 @@ impl Clock {
         events.windows(2).map(|pair| pair[0].elapsed(&pair[1])).collect()
     }
 
-    /// The least of the milliseconds of some [repetitions](Clock::laps).
+    /// Returns the shortest of some [repetitions](Clock::laps), in milliseconds.
     pub(crate) fn least(&self, laps: usize, work: &dyn Fn() -> Result<(), Error>) -> Result<f32, Error> {
         Ok(self.laps(laps, work)?.into_iter().fold(f32::INFINITY, f32::min))
     }

@@ -1,4 +1,4 @@
-//! What is kept of a device between calls.
+//! State of a device that is kept between calls.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map;
@@ -14,17 +14,17 @@ use crate::cuda::driver::memory::Budget;
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
-/// A device in use: its primary context, what was loaded into it, and the buffers that data go through. Fields are
+/// A device in use: its primary context, the modules loaded into it, and the buffers that data go through. Fields are
 /// dropped in this order.
 pub(crate) struct Device {
     pub(crate) modules: Arc<Modules>,
     pub(crate) slots: Slots,
-    /// For all that does not go through the slots.
+    /// For all work outside of the slots.
     pub(crate) queue: Arc<Queue>,
     pub(crate) context: Arc<Context>,
 }
 
-/// The devices of this process.
+/// Devices of this process.
 static DEVICES: PerProcess<Registry<Device>> = PerProcess::new();
 
 impl Device {
@@ -35,19 +35,20 @@ impl Device {
         Ok(Device { modules, slots: Slots::new(), queue, context })
     }
 
-    /// The stream for all that does not go through the slots. Who puts work on it waits for it, or tells the queue.
+    /// Returns the stream for all work outside of the slots. A caller that puts work on it waits for it, or records it
+    /// with the queue.
     pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.queue.stream()
     }
 
-    /// Gives up all buffers that are only kept, and says whether there were any.
+    /// Frees all unused buffers, and returns true if there were any.
     pub(crate) fn release_buffers(&mut self) -> bool {
-        // Both: none is left out because the other had some.
+        // Not `||`: both are released.
         self.slots.release() | self.queue.release()
     }
 
-    /// Whether there may be `wanted` buffers of `bytes` bytes beside what is held. The slots give up their own buffers
-    /// on the device if the budget asks for it.
+    /// True if there is room for `wanted` buffers of `bytes` bytes besides the buffers in use. The slots free their own
+    /// buffers on the device if the budget requires it.
     pub(crate) fn has_room(&mut self, wanted: usize, bytes: usize, budget: Budget) -> Result<bool, Error> {
         let (pooled, missing) = self.queue.stock(wanted, bytes);
         let held = self.slots.device_bytes() + pooled;
@@ -57,7 +58,7 @@ impl Device {
         if needed.saturating_add(held) <= budget.kept() {
             return Ok(true);
         }
-        // More than is kept anyway: what is free has to be asked for, which takes longer than to get a little.
+        // More than is kept anyway: asking for the free memory takes longer than allocating a little.
         self.queue.release();
         let limit = budget.during_a_call(|| self.context.free_memory())?;
         if bytes.saturating_mul(wanted) > limit {
@@ -73,7 +74,7 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         if thread::panicking() {
-            // In the middle of a call: what is freed next may still be in use by its work.
+            // In the middle of a call: its work may still use buffers that are freed next.
             let _ = self.context.synchronize();
         }
     }
@@ -82,20 +83,20 @@ impl Drop for Device {
 /// Opens the device, if it is not open.
 ///
 /// # Errors
-/// [`Error::Busy`] where another call has it; what the driver says if it refuses a context.
+/// [`Error::Busy`] if another call has it; the driver's error if it refuses a context.
 pub(crate) fn open(ordinal: usize) -> Result<(), Error> {
     if DEVICES.get().holds(ordinal)? { Ok(()) } else { with(ordinal, |_| Ok(())) }
 }
 
-/// Runs `work` with the device `ordinal`, opened if it was not, current on this thread; the host's own context is
+/// Runs `work` with the device `ordinal`, opened if necessary, current on this thread; the host's own context is
 /// current again afterwards.
 ///
-/// `work` is run a second time where it ran out of memory while buffers were held that could be given up. After any
-/// other error of the driver the device is given up, since a context may not outlive some of them: where it was kept
-/// from an earlier call, it is opened anew and `work` run once more; else the next call opens it.
+/// `work` is run a second time if it ran out of memory while unused buffers were held: they are freed first. After any
+/// other error of the driver the device is closed, since a context may not outlive some of them: if it was kept from an
+/// earlier call, it is opened anew and `work` run once more; else the next call opens it.
 ///
 /// # Errors
-/// [`Error::Busy`] where another call has the device: nobody waits for that one's end. [`Error::NoDevice`] in a forked
+/// [`Error::Busy`] if another call has the device: this does not wait for its end. [`Error::NoDevice`] in a forked
 /// process.
 pub(crate) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Result<T, Error>) -> Result<T, Error> {
     let mut made = None;
@@ -106,13 +107,13 @@ pub(crate) fn with<T>(ordinal: usize, mut work: impl FnMut(&mut Device) -> Resul
     made.ok_or_else(|| Error::Internal("Work on a device that was not done.".into()))
 }
 
-/// What [`with`] does, compiled once.
+/// Does the work of [`with`], compiled once.
 fn with_dyn(ordinal: usize, work: &mut dyn FnMut(&mut Device) -> Result<(), Error>) -> Result<(), Error> {
     // An engine may be older than a fork, after which no call of the driver may be made.
     Driver::get().map_err(|reason| Error::NoDevice(reason.into()))?;
     let host = HostContext::save();
     let mut lease = DEVICES.get().take(ordinal)?;
-    // Where even that is refused, the lease ends here, and what is kept of the device with it.
+    // If even that is refused, the lease ends here and closes the device.
     if let Err(error) = &host {
         return Err(error.clone());
     }
@@ -131,7 +132,7 @@ fn with_dyn(ordinal: usize, work: &mut dyn FnMut(&mut Device) -> Result<(), Erro
     let kept = lease.is_open();
     let mut result = run(lease.open(|| Device::open(ordinal))?);
     if kept && matches!(result, Err(Error::Cuda(_))) {
-        // Its context may have been broken since the last call, by whoever else uses the device in this process.
+        // Its context may have been broken since the last call, by another user of the device in this process.
         lease.give_up();
         result = run(lease.open(|| Device::open(ordinal))?);
     }
@@ -154,7 +155,7 @@ pub(crate) fn within<R>(
     })
 }
 
-/// Runs `work` with all these devices, each [`within`] its budget; `held` are those that the call has already.
+/// Runs `work` with all these devices, each [`within`] its budget; `held` are those opened so far.
 pub(crate) fn with_all<R>(
     places: &[(usize, Budget)],
     held: &mut [&mut Device],
@@ -170,29 +171,28 @@ pub(crate) fn with_all<R>(
     }
 }
 
-/// Gives back all devices: contexts, modules, memory. One that a call has is given back by that call, when it ends.
+/// Closes all devices: contexts, modules, memory. A device in use is closed by its call, when it ends.
 pub(crate) fn release() {
     let devices = DEVICES.get().take_all();
     if devices.is_empty() {
-        // Perhaps there is no driver at all, or none that may be called, since this process was forked.
+        // There may be no driver at all, or none that may be called, since this process was forked.
         return;
     }
     let _host = HostContext::save();
     drop(devices);
 }
 
-/// What is kept between calls, by number. One call at a time may have one of them; another call is refused, and does
+/// Devices kept between calls, by number. One call at a time may have one of them; another call is refused, and does
 /// not wait.
 ///
 /// # Rationale
 /// While a call runs on a thread of its own, a host may run the user's callbacks on the thread that called. If one of
-/// these calls us for the same device and waits for it, that thread never comes back to ask whether the user has
-/// pressed Ctrl-C.
+/// these calls us for the same device and waits for it, that thread never returns to check for Ctrl-C.
 struct Registry<D>(Mutex<BTreeMap<usize, State<D>>>);
 
 enum State<D> {
     Idle(D),
-    /// A call has it, and gives it up at its end if it was asked to meanwhile.
+    /// A call has it, and gives it up at its end if that was requested meanwhile.
     InUse {
         give_up: bool,
     },
@@ -205,7 +205,7 @@ impl<D> Default for Registry<D> {
 }
 
 impl<D> Registry<D> {
-    /// Whether number `ordinal` is there, for a call to take.
+    /// True if number `ordinal` is there and free.
     fn holds(&self, ordinal: usize) -> Result<bool, Error> {
         match self.slots().get(&ordinal) {
             Some(State::Idle(_)) => Ok(true),
@@ -232,7 +232,7 @@ impl<D> Registry<D> {
         Ok(Lease { kept: self, ordinal, held, keep: false })
     }
 
-    /// Takes out all that no call has, and sees that the others are given up when their calls end.
+    /// Takes out all that are free, and has the others given up when their calls end.
     fn take_all(&self) -> Vec<D> {
         let mut slots = self.slots();
         let (mut idle, mut in_use) = (Vec::new(), BTreeMap::new());
@@ -251,8 +251,8 @@ impl<D> Registry<D> {
     }
 }
 
-/// One of them, while a call has it. Given up at the end of the call unless the call says that it is worth keeping: not
-/// after a panic, for one.
+/// One of them, while a call has it. It is given up at the end of the call unless the call says that it is worth
+/// keeping: after a panic, for one, it is not.
 struct Lease<'a, D> {
     kept: &'a Registry<D>,
     ordinal: usize,
@@ -261,7 +261,7 @@ struct Lease<'a, D> {
 }
 
 impl<D> Lease<'_, D> {
-    /// What is leased, made by `open` if it is not there.
+    /// Returns the leased item, made by `open` if necessary.
     fn open(&mut self, open: impl FnOnce() -> Result<D, Error>) -> Result<&mut D, Error> {
         match &mut self.held {
             Some(held) => Ok(held),
@@ -269,12 +269,12 @@ impl<D> Lease<'_, D> {
         }
     }
 
-    /// Whether there is something to work with already.
+    /// True if the item exists already.
     fn is_open(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Gives up what is held, now.
+    /// Gives up the item now.
     fn give_up(&mut self) {
         self.held = None;
     }
@@ -309,7 +309,7 @@ mod tests {
 
     use super::*;
 
-    /// Something that is held, and counted where it is given back.
+    /// An item that counts its drop.
     struct Counted(Rc<Cell<usize>>);
 
     impl Drop for Counted {
@@ -318,7 +318,7 @@ mod tests {
         }
     }
 
-    /// A call that ends well, with `inside` in the middle of it.
+    /// Simulates a call that succeeds, with `inside` in the middle of it.
     fn call(
         kept: &Registry<Counted>,
         ordinal: usize,
@@ -360,7 +360,7 @@ mod tests {
         };
         call(&kept, 0, &given_back, inside).unwrap();
         assert_eq!((given_back.get(), kept.holds(0), kept.holds(1)), (2, Ok(false), Ok(true)));
-        // Only that call was to give it back.
+        // Only the call with the request gives it up.
         call(&kept, 0, &given_back, || {}).unwrap();
         assert_eq!((given_back.get(), kept.holds(0)), (2, Ok(true)));
     }
@@ -368,10 +368,10 @@ mod tests {
     #[test]
     fn a_call_that_fails_leaves_nothing_behind() {
         let (kept, given_back) = (Registry::default(), Rc::new(Cell::new(0)));
-        // It cannot be opened.
+        // Opening fails.
         assert_eq!(kept.take(0).unwrap().open(|| Err(Error::Cuda("no".into()))).err(), Some(Error::Cuda("no".into())));
         assert_eq!(kept.holds(0), Ok(false));
-        // It is opened, and the call does not say that it is to be kept.
+        // It is opened, and the call does not ask to keep it.
         assert!(kept.take(0).unwrap().open(|| Ok(Counted(given_back.clone()))).is_ok());
         assert_eq!((kept.holds(0), given_back.get()), (Ok(false), 1));
         // A panic.

@@ -1,8 +1,9 @@
-//! Kernels that are written at run time, loaded.
+//! Loading of kernels that are written at run time.
 //!
 //! # Rationale
-//! The driver takes a tenth of a second and more for a kernel of several steps, and whoever loads it waits for that. So a
-//! thread has the driver's linker make a binary of it, and the one who launches it loads that, which is quick.
+//! The driver takes a tenth of a second and more to compile a kernel of several steps, and the thread that loads it
+//! waits for that. So another thread has the driver's linker make a binary of it, and loading that at the launch is
+//! quick.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr;
@@ -16,14 +17,14 @@ use crate::cuda::driver::context::Context;
 use crate::cuda::driver::error::failed;
 use crate::stencil::Error;
 
-/// The most kernels that stay loaded.
-const MOST_LOADED: usize = 256;
+/// Maximum number of kernels that stay loaded.
+const MAX_LOADED: usize = 256;
 
-/// The kernels of a device. Whoever drops them waits for those that are being compiled.
+/// Generated kernels of a device. Dropping them waits for those that are being compiled.
 #[derive(Debug)]
 pub(crate) struct Generated {
     context: Arc<Context>,
-    /// By their text; the last ones were used last.
+    /// Kernels by their text, the most recently used last.
     loaded: Mutex<Vec<(String, Function)>>,
     compiling: Mutex<Vec<Compiling>>,
 }
@@ -31,7 +32,7 @@ pub(crate) struct Generated {
 #[derive(Debug)]
 struct Compiling {
     text: String,
-    /// The binary, or what is wrong.
+    /// Its result is the binary, or the error.
     thread: Option<JoinHandle<Result<Vec<u8>, Error>>>,
 }
 
@@ -40,7 +41,7 @@ impl Generated {
         Generated { context: context.clone(), loaded: Mutex::default(), compiling: Mutex::default() }
     }
 
-    /// The kernel `name` of a module. The driver compiles it where it is not loaded yet.
+    /// Returns the kernel `name` of a module. The driver compiles it now if it is not loaded yet.
     ///
     /// # Errors
     /// Those of the driver.
@@ -49,7 +50,7 @@ impl Generated {
         self.find(text, name, ptx)?.ok_or_else(|| Error::Internal("A kernel without a text.".into()))
     }
 
-    /// As [`Generated::get`], but a thread compiles it: `None` until it is ready.
+    /// Returns a kernel as [`Generated::get`] does, but a thread compiles it: `None` until it is ready.
     pub(crate) fn get_ahead(&self, text: &str, name: &str) -> Result<Option<Function>, Error> {
         self.find(text, name, || self.binary(text))
     }
@@ -68,17 +69,17 @@ impl Generated {
         let Some(image) = image()? else { return Ok(None) };
         let name = CString::new(name).map_err(|_| Error::Internal("A kernel with a NUL.".into()))?;
         let function = Function::new(&LoadedModule::new(&self.context, &image)?, name)?;
-        if loaded.len() == MOST_LOADED {
+        if loaded.len() == MAX_LOADED {
             loaded.remove(0);
         }
         loaded.push((text.to_owned(), function.clone()));
         Ok(Some(function))
     }
 
-    /// The binary of a module, if it is ready; it is handed out once. Where nobody has asked for it, a thread begins it.
+    /// Returns the binary of a module once, when it is ready. The first call for it starts the thread.
     ///
     /// # Errors
-    /// Those of the driver against the text; [`Error::OutOfMemory`] where no thread can be had.
+    /// The driver's errors about the text; [`Error::OutOfMemory`] if no thread can be started.
     fn binary(&self, text: &str) -> Result<Option<Vec<u8>>, Error> {
         let mut all = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(at) = all.iter().position(|one| one.text == text) else {
@@ -101,12 +102,12 @@ impl Generated {
 
 impl Drop for Compiling {
     fn drop(&mut self) {
-        // Nobody asks for its result any more.
+        // The result is no longer needed.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-/// The driver's linker at work.
+/// A session of the driver's linker.
 struct Link(sys::CUlinkState);
 
 impl Drop for Link {
@@ -116,7 +117,7 @@ impl Drop for Link {
     }
 }
 
-/// PTX as a binary for the chip of this context.
+/// Links PTX to a binary for the chip of this context.
 fn linked(context: &Arc<Context>, text: &str) -> Result<Vec<u8>, Error> {
     let text = CString::new(text).map_err(|_| Error::Internal("A kernel with a NUL.".into()))?;
     let name: &CStr = c"steps";
@@ -139,6 +140,6 @@ fn linked(context: &Arc<Context>, text: &str) -> Result<Vec<u8>, Error> {
     let (mut binary, mut size) = (ptr::null_mut(), 0);
     // SAFETY: the state is the driver's.
     unsafe { sys::cuLinkComplete(link.0, &mut binary, &mut size) }.result().map_err(failed("cuLinkComplete"))?;
-    // SAFETY: so many bytes are there until the state is destroyed.
+    // SAFETY: that many bytes are there until the state is destroyed.
     Ok(unsafe { std::slice::from_raw_parts(binary.cast::<u8>(), size) }.to_vec())
 }

@@ -9,7 +9,7 @@ use crate::cuda::driver::context::{Context, DriverHandle};
 use crate::cuda::driver::error::failed;
 use crate::stencil::Error;
 
-/// A module in a context, until nobody needs it any more.
+/// A module in a context, unloaded when no longer used.
 #[derive(Debug)]
 pub(super) struct LoadedModule {
     pub(super) handle: DriverHandle<sys::CUmod_st>,
@@ -17,7 +17,8 @@ pub(super) struct LoadedModule {
 }
 
 impl LoadedModule {
-    /// Loads a binary, or PTX that ends in NUL: the driver compiles that for its chip and keeps it for the next process.
+    /// Loads a binary, or PTX that ends in NUL: the driver compiles that for its chip and caches it for the next
+    /// process.
     pub(super) fn new(context: &Arc<Context>, image: &[u8]) -> Result<Arc<LoadedModule>, Error> {
         context.bind()?;
         // SAFETY: the driver reads either as far as it goes.
@@ -29,8 +30,8 @@ impl LoadedModule {
 
 impl Drop for LoadedModule {
     fn drop(&mut self) {
-        // A call that ended early, by a panic say, may have left a kernel of it at work, on whatever stream. If that
-        // went wrong, it was told.
+        // After a call that ended early, by a panic say, a kernel of it may still be at work on any stream. An error of
+        // it has been reported.
         if let Some(_host) = self.context.enter_to_free() {
             let _ = result::ctx::synchronize();
             // SAFETY: it was loaded in `load`; its kernels have been waited for, and each `Function` that could launch
@@ -40,7 +41,7 @@ impl Drop for LoadedModule {
     }
 }
 
-/// A kernel. Its module stays loaded as long as this is there.
+/// A kernel. It keeps its module loaded.
 #[derive(Debug, Clone)]
 pub(crate) struct Function(Arc<LoadedFunction>);
 
@@ -51,7 +52,7 @@ struct LoadedFunction {
 }
 
 impl Function {
-    /// The kernel of this name in a module.
+    /// Returns the kernel of this name in a module.
     pub(super) fn new(module: &Arc<LoadedModule>, name: CString) -> Result<Function, Error> {
         // SAFETY: the module is loaded.
         let handle =
@@ -59,7 +60,7 @@ impl Function {
         Ok(Function(Arc::new(LoadedFunction { handle: DriverHandle(handle), _module: module.clone() })))
     }
 
-    /// The driver's name for it, good while `self` is there.
+    /// Returns the driver's handle, valid while `self` lives.
     pub(crate) fn handle(&self) -> sys::CUfunction {
         self.0.handle.0
     }
@@ -74,10 +75,10 @@ impl Function {
     }
 }
 
-/// A number as the kernels count it, in an integer of their own.
+/// Converts a number to a kernel's type of integer.
 ///
 /// # Errors
-/// [`Error::Internal`] where it is too large for that; `what` says what is counted.
+/// [`Error::Internal`] if it is too large; `what` names the counted things.
 pub(crate) fn counter<T: TryFrom<usize>>(number: usize, what: &str) -> Result<T, Error> {
     T::try_from(number).map_err(|_| Error::Internal(format!("{number} {what}: more than a kernel can count")))
 }

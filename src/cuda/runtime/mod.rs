@@ -1,4 +1,4 @@
-//! What is kept of a device between calls: loaded modules, staging slots, and the queue with its buffers.
+//! State of a device that is kept between calls: loaded modules, staging slots, and the queue with its buffers.
 
 pub(crate) mod archive;
 mod buffers;

@@ -1,4 +1,4 @@
-//! The kernels: PTX inside the library, loaded a module at a time, and launched.
+//! Kernels as PTX inside the library, loaded a module at a time, and their launches.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_void};
@@ -20,44 +20,42 @@ use crate::cuda::driver::error::failed;
 use crate::cuda::driver::{Driver, Properties};
 use crate::stencil::Error;
 
-/// The modules of a device, each loaded when it is first asked for.
+/// Modules of a device, each loaded on first use.
 ///
 /// # Copies
-/// A module has one set of coefficients, and to send another takes half as long as the launch, 2 to 6 us. Where a
-/// script goes through the same few filters again and again, the module is loaded once more, until each filter has one
-/// of its own.
+/// A module has one set of coefficients, and sending another takes half as long as the launch, 2 to 6 us. Where a
+/// script cycles through the same few filters, more copies of the module are loaded, until each filter has its own.
 #[derive(Debug)]
 pub(crate) struct Modules {
     loaded: Mutex<BTreeMap<&'static str, Copies>>,
     generated: Arc<Generated>,
-    /// What fills constant memory.
+    /// Stream for the coefficients in constant memory.
     queue: Arc<Queue>,
     turns: Arc<Turns>,
 }
 
-/// A module, loaded once or more often, and how often coefficients were sent to one of them. The last is the one that
-/// was used last.
+/// Copies of a module, the most recently used one last, and the number of times coefficients were sent to one of them.
 #[derive(Debug, Default)]
 struct Copies {
     modules: Vec<Arc<Module>>,
     sent: usize,
 }
 
-/// The most copies of a module. Each takes a few hundred KB of the device.
-const MOST_COPIES: usize = 16;
+/// Maximum number of copies of a module. Each takes a few hundred KB of the device.
+const MAX_COPIES: usize = 16;
 
-/// As often as that coefficients were sent for each of the copies that there are, before there is one more: that has
-/// taken about as long as it takes to load it.
+/// Uploads of coefficients per copy before another copy is loaded: together they have taken about as long as loading
+/// it.
 const SENT_BEFORE_A_COPY: usize = 300;
 
-/// Which way a launch on the queue goes through its arrays: from one to the next it turns, and begins where the one
-/// before it ended. What that wrote last is in the chip's cache still. (Ten stencils over 10^7 doubles, an
-/// H200 with 50 MB of cache: 0.439 ms for 0.465.)
+/// Direction in which launches on the queue go through their arrays. It alternates, so that a launch begins where the
+/// one before it ended: data written last are still in the chip's cache. (Ten stencils over 10^7 doubles, an H200 with
+/// 50 MB of cache: 0.439 ms for 0.465.)
 #[derive(Debug, Default)]
 pub(crate) struct Turns(AtomicBool);
 
 impl Turns {
-    /// Whether the next launch goes backwards.
+    /// True if the next launch goes backwards.
     pub(crate) fn next(&self) -> bool {
         self.0.fetch_xor(true, Ordering::Relaxed)
     }
@@ -69,27 +67,27 @@ impl Modules {
         Modules { loaded: Mutex::default(), generated, queue: queue.clone(), turns: Arc::default() }
     }
 
-    /// What the device is that they are for, if the driver tells.
+    /// Returns the properties of the device, if the driver gives them.
     pub(crate) fn device(&self) -> Option<&'static Properties> {
         Driver::get().ok()?.devices.get(self.queue.context().ordinal())?.as_ref().ok()
     }
 
-    /// The kernels that were written at run time.
+    /// Returns the kernels that were written at run time.
     pub(crate) fn generated(&self) -> &Arc<Generated> {
         &self.generated
     }
 
-    /// The queue of the device that they are for.
+    /// Returns the queue of the device.
     pub(crate) fn queue(&self) -> &Arc<Queue> {
         &self.queue
     }
 
-    /// Which way launches on the queue go.
+    /// Returns the direction of launches on the queue.
     pub(crate) fn turns(&self) -> &Arc<Turns> {
         &self.turns
     }
 
-    /// The module of this name.
+    /// Returns the module of this name.
     pub(crate) fn get(&self, name: &'static str) -> Result<Arc<Module>, Error> {
         let mut loaded = lock(&self.loaded);
         let modules = &mut loaded.entry(name).or_default().modules;
@@ -102,8 +100,8 @@ impl Modules {
         Ok(module)
     }
 
-    /// The module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol: they
-    /// are sent there unless one of its copies has them. See [`Module::queue_symbol`].
+    /// Returns the module of this name for kernels on the queue's stream, with `values` at the beginning of the symbol.
+    /// They are uploaded unless a copy of the module holds them. See [`Module::queue_symbol`].
     pub(crate) fn with_symbol<T: NoUninit>(
         &self,
         name: &'static str,
@@ -120,8 +118,8 @@ impl Modules {
             modules[found..].rotate_left(1);
         } else {
             *sent += 1;
-            if *sent > SENT_BEFORE_A_COPY * modules.len() && modules.len() < MOST_COPIES {
-                // Where there is no memory for one more, those that there are do.
+            if *sent > SENT_BEFORE_A_COPY * modules.len() && modules.len() < MAX_COPIES {
+                // If memory is short, the existing copies do.
                 modules.extend(Module::load(&self.queue, name, last.paces.clone()).map(Arc::new));
             } else {
                 modules.rotate_left(1);
@@ -138,13 +136,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A loaded module, and what is known of what is in it.
+/// A loaded module, and cached addresses and values in it.
 #[derive(Debug)]
 pub(crate) struct Module {
     loaded: Arc<LoadedModule>,
     queue: Arc<Queue>,
     known: Mutex<Known>,
-    /// How the device keeps up with it, alone and beside others.
+    /// Pace of the device with it, for one tile alone and for one of several at a time.
     paces: [SharedPace; 2],
 }
 
@@ -155,18 +153,18 @@ struct Known {
     constants: BTreeMap<&'static CStr, u32>,
 }
 
-/// A symbol, and what was last copied to it.
+/// A symbol, and the values last copied to it.
 #[derive(Debug)]
 struct Symbol {
     address: sys::CUdeviceptr,
     bytes: usize,
     contents: Vec<u8>,
-    /// How often the queue had failed before that.
+    /// Failures of the queue before that.
     failures: u64,
 }
 
 impl Symbol {
-    /// Whether it holds `values`, where the queue has failed so often by now.
+    /// True if it holds `values`, given the present number of failures of the queue.
     fn holds(&self, values: &[u8], failures: u64) -> bool {
         self.contents == values && self.failures == failures
     }
@@ -175,13 +173,13 @@ impl Symbol {
 impl Module {
     /// Loads the module `name`.
     ///
-    /// `paces` is what is known of how the device keeps up.
+    /// `paces` is the pace of the device so far.
     fn load(queue: &Arc<Queue>, name: &str, paces: [SharedPace; 2]) -> Result<Module, Error> {
         let loaded = LoadedModule::new(queue.context(), archive::ptx(name)?.to_bytes_with_nul())?;
         Ok(Module { loaded, queue: queue.clone(), known: Mutex::default(), paces })
     }
 
-    /// A kernel, by name.
+    /// Returns the kernel of this name.
     pub(crate) fn function(&self, name: &'static CStr) -> Result<Function, Error> {
         let mut known = lock(&self.known);
         if let Some(function) = known.functions.get(name) {
@@ -192,23 +190,22 @@ impl Module {
         Ok(function)
     }
 
-    /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless that is what it
-    /// holds already. No kernel that reads it may be at work on another stream than the queue's. The copy is done when
-    /// this returns.
+    /// Copies `values` to the beginning of the symbol `name`, in constant or in global memory, unless it holds them
+    /// already, and waits for the copy. No kernel that reads it may be at work on another stream than the queue's.
     pub(crate) fn set_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
         self.queue_symbol(name, values)?;
-        // Also where another thread has copied the same: that may be under way.
+        // Also if another thread has copied the same values: its copy may be in flight.
         self.queue.wait()
     }
 
-    /// Whether `values` are at the beginning of the symbol, or on their way there.
+    /// True if `values` are at the beginning of the symbol, or in flight to it.
     fn holds<T: NoUninit>(&self, name: &CStr, values: &[T]) -> bool {
         let known = lock(&self.known);
         known.symbols.get(name).is_some_and(|symbol| symbol.holds(bytemuck::cast_slice(values), self.queue.failures()))
     }
 
-    /// Copies `values` as [`Module::set_symbol`] does, for kernels on the queue's stream. Asynchronous: the copy comes
-    /// behind what is there already, and ahead of what comes next.
+    /// Copies `values` as [`Module::set_symbol`] does, for kernels on the queue's stream. Asynchronous: the copy runs
+    /// in order with the stream.
     pub(crate) fn queue_symbol<T: NoUninit>(&self, name: &'static CStr, values: &[T]) -> Result<(), Error> {
         let values: &[u8] = bytemuck::cast_slice(values);
         let mut known = lock(&self.known);
@@ -225,18 +222,18 @@ impl Module {
             let (room, wanted) = (symbol.bytes, values.len());
             return Err(Error::Internal(format!("{name:?} has {room} bytes, and {wanted} were to be copied.")));
         }
-        // Forgotten first: if the copy fails, nobody may believe what was there before.
+        // Cleared first: if the copy fails, the contents are unknown.
         symbol.contents.clear();
-        // The synchronous copy would not do: it returns when the bytes are on their way, and other streams do not wait
+        // The synchronous copy would not do: it returns while the bytes are in flight, and other streams do not wait
         // for it.
-        // SAFETY: the symbol has room for it; who reads it does so on that stream, or after a wait.
+        // SAFETY: the symbol has room for it; work that reads it is on that stream, or comes after a wait.
         unsafe { self.queue.send(values, symbol.address) }?;
         symbol.contents.extend_from_slice(values);
         symbol.failures = failures;
         Ok(())
     }
 
-    /// The value of an unsigned constant in which the module tells something about itself.
+    /// Returns the value of an unsigned constant by which the module describes itself.
     pub(crate) fn constant(&self, name: &'static CStr) -> Result<usize, Error> {
         let mut known = lock(&self.known);
         if let Some(&value) = known.constants.get(name) {
@@ -247,14 +244,14 @@ impl Module {
         if bytes != size_of_val(&value) {
             return Err(Error::Internal(format!("{name:?} has {bytes} bytes, not 4.")));
         }
-        // SAFETY: as many bytes are there.
+        // SAFETY: the symbol has that many bytes.
         unsafe { result::memcpy_dtoh_sync(&mut value, address) }.map_err(failed("cuMemcpyDtoH"))?;
         known.constants.insert(name, value[0]);
         Ok(value[0] as usize)
     }
 
-    /// How much of its work the device does in time, as far as calls have learnt: for one tile alone, or for one of
-    /// several at a time.
+    /// Returns the pace of the device with this module, as learnt so far: for one tile alone, or for one of several at
+    /// a time.
     pub(crate) fn pace(&self, shared: bool) -> &SharedPace {
         &self.paces[usize::from(shared)]
     }
@@ -266,22 +263,22 @@ impl Module {
     }
 }
 
-/// The most blocks along the two dimensions of a grid that are used here: CUDA's limits on every chip.
-const MOST_BLOCKS: [usize; 2] = [i32::MAX as usize, 65_535];
+/// Maximum number of blocks along the two dimensions of a grid that are used here: CUDA's limits on every chip.
+const MAX_BLOCKS: [usize; 2] = [i32::MAX as usize, 65_535];
 
-/// The most threads in a block.
-const MOST_THREADS: usize = 1024;
+/// Maximum number of threads in a block.
+const MAX_THREADS: usize = 1024;
 
-/// The most shared memory that a launch may ask for, in bytes, without the kernel's being prepared for more.
-const MOST_SHARED: usize = 48 << 10;
+/// Maximum shared memory of a launch, in bytes, unless the kernel is prepared for more.
+const MAX_SHARED: usize = 48 << 10;
 
-/// The most where it is: of a chip of compute capability 9.0.
-const MOST_PREPARED: usize = 227 << 10;
+/// Maximum shared memory if it is: the limit of compute capability 9.0.
+const MAX_PREPARED: usize = 227 << 10;
 
-/// The most bytes of arguments, on every chip and driver.
+/// Maximum bytes of arguments, on every chip and driver.
 pub(crate) const MOST_ARGUMENTS: usize = 4096;
 
-/// The blocks of a launch and their threads, within what CUDA can do.
+/// Grid and blocks of a launch, within CUDA's limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     grid: [u32; 2],
@@ -290,32 +287,32 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// A grid of blocks, each of `block` threads, in two dimensions, with `shared_bytes` bytes of shared memory beside
-    /// what the kernel declares.
+    /// Describes a grid of blocks, each of `block` threads, in two dimensions, with `shared_bytes` bytes of dynamic
+    /// shared memory.
     ///
     /// # Errors
-    /// [`Error::Internal`] for what no chip can do, and for a launch of nothing.
+    /// [`Error::Internal`] beyond the limits of any chip, and for an empty launch.
     pub(crate) fn new(grid: [usize; 2], block: [usize; 2], shared_bytes: usize) -> Result<Shape, Error> {
-        Shape::within(grid, block, shared_bytes, MOST_SHARED)
+        Shape::within(grid, block, shared_bytes, MAX_SHARED)
     }
 
-    /// `blocks` blocks of `threads` threads, in a row, with as much shared memory as a kernel
-    /// [may ask for](Function::allow_shared) that is for large chips.
+    /// Describes a row of `blocks` blocks of `threads` threads, with as much shared memory as a kernel for large chips
+    /// [may ask for](Function::allow_shared).
     pub(crate) fn prepared(blocks: usize, threads: usize, shared_bytes: usize) -> Result<Shape, Error> {
-        Shape::within([blocks, 1], [threads, 1], shared_bytes, MOST_PREPARED)
+        Shape::within([blocks, 1], [threads, 1], shared_bytes, MAX_PREPARED)
     }
 
     fn within(grid: [usize; 2], block: [usize; 2], shared_bytes: usize, most_shared: usize) -> Result<Shape, Error> {
-        let blocks_fit = grid.iter().zip(MOST_BLOCKS).all(|(&blocks, most)| (1..=most).contains(&blocks));
+        let blocks_fit = grid.iter().zip(MAX_BLOCKS).all(|(&blocks, most)| (1..=most).contains(&blocks));
         let threads = block[0].saturating_mul(block[1]);
-        if !blocks_fit || !(1..=MOST_THREADS).contains(&threads) || shared_bytes > most_shared {
+        if !blocks_fit || !(1..=MAX_THREADS).contains(&threads) || shared_bytes > most_shared {
             let [columns, rows] = grid;
             return Err(Error::Internal(format!(
                 "{columns} x {rows} blocks of {} x {} threads with {shared_bytes} bytes of shared memory in one launch",
                 block[0], block[1]
             )));
         }
-        // All of them are small now.
+        // The checks above have bounded all of them.
         Ok(Shape {
             grid: grid.map(|blocks| blocks as u32),
             block: block.map(|threads| threads as u32),
@@ -323,24 +320,24 @@ impl Shape {
         })
     }
 
-    /// `blocks` blocks of `threads` threads, in a row.
+    /// Describes a row of `blocks` blocks of `threads` threads.
     pub(crate) fn row(blocks: usize, threads: usize) -> Result<Shape, Error> {
         Shape::new([blocks, 1], [threads, 1], 0)
     }
 
-    /// The threads of a block.
+    /// Returns the number of threads in a block.
     pub(crate) fn threads(&self) -> usize {
         (self.block[0] * self.block[1]) as usize
     }
 }
 
-/// Puts a kernel on the stream, which takes `argument` and nothing else. The argument is copied now, also where the
-/// launch is only recorded.
+/// Puts a kernel on the stream, which takes `argument` and nothing else. The argument is copied now, also while the
+/// stream is captured.
 ///
 /// # Safety
 /// `A` is the argument of the kernel, field for field. The stream is open, and of the context that the kernel was
-/// loaded in. Until the stream has been waited for, there are as many elements at the addresses in `argument` as the
-/// kernel reads and writes, and nobody else touches them.
+/// loaded in. Until the stream has been waited for, the addresses in `argument` hold as many elements as the kernel
+/// reads and writes, and nothing else accesses them.
 pub(crate) unsafe fn launch<A: NoUninit>(
     function: &Function,
     stream: sys::CUstream,
@@ -351,10 +348,10 @@ pub(crate) unsafe fn launch<A: NoUninit>(
     unsafe { launch_with(function, stream, shape, &mut argument_of_launch(argument)) }
 }
 
-/// [`launch`] of a kernel whose argument is so many bytes.
+/// Launches a kernel whose argument is given as bytes.
 ///
 /// # Safety
-/// As of [`launch`], of what these bytes are to the kernel.
+/// As for [`launch`], where the kernel interprets these bytes.
 pub(crate) unsafe fn launch_bytes(
     function: &Function,
     stream: sys::CUstream,
@@ -369,7 +366,7 @@ pub(crate) unsafe fn launch_bytes(
 }
 
 /// # Safety
-/// As of [`launch`]; the driver only reads the argument.
+/// As for [`launch`]; the driver only reads the argument.
 unsafe fn launch_with(
     function: &Function,
     stream: sys::CUstream,
@@ -391,12 +388,12 @@ unsafe fn launch_with(
     .map_err(failed("cuLaunchKernel"))
 }
 
-/// Launches a kernel that waits itself for what is before it on the stream: its blocks may begin where there is room,
-/// as soon as all those of the launch before let them (programmatic dependent launch, from compute capability 9.0 on).
-/// What is recorded for a graph begins behind: not all drivers with such launches record them.
+/// Launches a kernel that itself waits for the work before it on the stream: its blocks may begin where there is room,
+/// as soon as all blocks of the launch before let them (programmatic dependent launch, from compute capability 9.0 on).
+/// Captured launches begin after it: not all drivers with such launches can capture them.
 ///
 /// # Safety
-/// As of [`launch`]. Each thread of the kernel waits so before it touches an array, and before it ends.
+/// As for [`launch`]. Each thread of the kernel waits so before it touches an array, and before it ends.
 pub(crate) unsafe fn launch_early<A: NoUninit>(
     function: &Function,
     stream: sys::CUstream,
@@ -431,7 +428,7 @@ pub(crate) unsafe fn launch_early<A: NoUninit>(
         .map_err(failed("cuLaunchKernelEx"))
 }
 
-/// The only argument of a launch, as the driver takes it.
+/// Returns the only argument of a launch in the driver's form.
 fn argument_of_launch<A: NoUninit>(argument: &A) -> [*mut c_void; 1] {
     const { assert!(size_of::<A>() <= MOST_ARGUMENTS, "more than a launch takes along") };
     [(&raw const *argument).cast_mut().cast()]
@@ -441,7 +438,7 @@ fn argument_of_launch<A: NoUninit>(argument: &A) -> [*mut c_void; 1] {
 pub(crate) mod tests {
     use super::*;
 
-    /// The bytes of the one argument that `kernel` takes, as its module declares it.
+    /// Returns the bytes of the one argument that `kernel` takes, as its module declares it.
     pub(crate) fn argument_bytes(module: &str, kernel: &str) -> usize {
         let ptx = archive::ptx(module).unwrap().into_string().unwrap();
         let (_, rest) =
@@ -452,7 +449,7 @@ pub(crate) mod tests {
         bytes.split_once(']').unwrap().0.parse().unwrap()
     }
 
-    /// What a module tells the host by the constant of this name.
+    /// Returns the value of a module's constant of this name.
     pub(crate) fn constant_of(module: &str, name: &str) -> usize {
         let ptx = archive::ptx(module).unwrap().into_string().unwrap();
         let (_, rest) =
@@ -467,7 +464,7 @@ pub(crate) mod tests {
             ([1, 1], [1, 1], 0, true),
             ([most, 65_535], [1024, 1], 48 << 10, true),
             ([most + 1, 1], [1, 1], 0, false),
-            // What is left of it in 32 bits would be a launch of one block.
+            // Truncated to 32 bits it would be a launch of one block.
             ([(1 << 32) + 1, 1], [1, 1], 0, false),
             ([1, 65_536], [1, 1], 0, false),
             ([0, 1], [1, 1], 0, false),

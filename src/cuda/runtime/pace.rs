@@ -1,43 +1,43 @@
-//! How much work is submitted at once where a run can be stopped.
+//! Size of the batches in which work is submitted, so that a run can be stopped between them.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The most slots that are used. As many as 16 threads keep busy; fewer threads have two each, so that one is copied
-/// for while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and as
-/// many slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
+/// Maximum number of slots, enough to keep 16 threads busy; fewer threads have two each, so that a thread copies for
+/// one while the device works on the other. (10^8 doubles, 11 taps, on an H200's host: 133 ms with 2 threads and 2
+/// slots, 128 with 4 slots; 78 and 66 with 4 threads; 29 with 16 of each, 32 with 32 slots.)
 pub(crate) const MAX_SLOTS: usize = 16;
 
-/// How long the device is to be busy with a batch.
+/// Time that a batch is to take the device.
 const BATCH: Duration = Duration::from_millis(20);
 
-/// How long the first batch of a run may take on the slowest of devices. The second may have [`GROWTH`] times as much
-/// work: that, too, is over within a tenth of a second there, even if nothing was learnt from the first.
+/// Time of the first batch of a run on the slowest of devices. The second may have [`GROWTH`] times as much work: that,
+/// too, is over within a tenth of a second there, even if nothing was learnt from the first.
 const FIRST: Duration = Duration::from_millis(10);
 
-/// How many times as much as the last batch the next one may be: few batches are then small on a fast device.
+/// Maximum growth from one batch to the next: a fast device then has few small batches.
 pub(crate) const GROWTH: usize = 8;
 
-/// The most launches in a batch, whatever they seem to take: about as many as a stream takes without making its caller
-/// wait.
+/// Maximum number of launches in a batch, however short they seem: about as many as a stream takes without blocking its
+/// caller.
 const MAX_BATCH: usize = 1000;
 
 /// Multiply-adds in a unit of work.
 pub(crate) const UNIT: usize = 1000;
 
-/// What a unit takes the slowest of devices: a small card of Pascal's time has 256 cores at 1.25 GHz, and a double for
-/// 32 singles.
+/// Time of a unit on the slowest of devices: a small card of Pascal's time has 256 cores at 1.25 GHz, and computes one
+/// double in the time of 32 singles.
 const SLOWEST: Duration = Duration::from_nanos(100);
 
-/// How much goes into a batch, learnt from those that are over: units of work, however they are launched.
+/// Size of a batch, learnt from the batches that are over, in units of work, however they are launched.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     batch: usize,
 }
 
 impl Pace {
-    /// Counting units of work, where the slowest of devices takes so long for one.
+    /// Starts with this time of a unit of work, on the slowest of devices.
     pub(crate) fn of_units(slowest: Duration) -> Pace {
         Pace { batch: share(FIRST, 1, slowest) }
     }
@@ -46,8 +46,8 @@ impl Pace {
         self.batch
     }
 
-    /// So much took that long. The next batch is no more than [`GROWTH`] times that: a first launch may have been a
-    /// quick one by chance. And it does not grow after what was much less than a batch.
+    /// Learns that `done` units took `time`. The next batch is no more than [`GROWTH`] times `done`: a first launch may
+    /// have been quick by chance. And it does not grow after much less than a batch.
     pub(crate) fn took(&mut self, done: usize, time: Duration) {
         let done = done.max(1);
         let most = done.saturating_mul(GROWTH).max(self.batch);
@@ -55,19 +55,19 @@ impl Pace {
     }
 }
 
-/// A pace that several slots ask and tell, and that calls may hand on to each other.
+/// A pace that several slots share, and that calls hand on to each other.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedPace(Arc<Mutex<Pace>>);
 
 impl SharedPace {
-    /// Counting [`UNIT`]s, for one tile at a time on a device of which nothing is known yet. It begins with a quarter
-    /// of what such a device does in time: what is lost is lost once, since calls hand on what they learn.
+    /// Pace in [`UNIT`]s for one tile at a time on a device of unknown speed. It begins with a quarter of the work that
+    /// the slowest device does in time: the loss occurs once, since calls hand on what they learn.
     pub(crate) fn alone() -> SharedPace {
         SharedPace::of_units(SLOWEST * 4)
     }
 
-    /// Counting [`UNIT`]s, for a tile that is one of as many as there are slots: what all of them have under way must
-    /// be over in time. They are at work together when they learn, too.
+    /// Pace in [`UNIT`]s for a tile in one of several slots: the work that all of them have in flight must be over in
+    /// time. They also learn while all are at work.
     pub(crate) fn shared() -> SharedPace {
         SharedPace::of_units(SLOWEST * MAX_SLOTS as u32)
     }
@@ -80,7 +80,7 @@ impl SharedPace {
         self.get().batch()
     }
 
-    /// As [`Pace::took`].
+    /// Learns as [`Pace::took`] does.
     pub(crate) fn took(&self, done: usize, time: Duration) {
         self.get().took(done, time);
     }
@@ -90,37 +90,37 @@ impl SharedPace {
     }
 }
 
-/// How much can be done in `span` where `done` took `time`; something at least.
+/// Returns the number of units, at least one, that take `span` if `done` of them took `time`.
 fn share(span: Duration, done: usize, time: Duration) -> usize {
     let share = span.as_nanos() * done as u128 / time.as_nanos().max(1);
     usize::try_from(share).unwrap_or(usize::MAX).max(1)
 }
 
-/// How much of `whole` is done next, if no more than `most` can be at once: all pieces are about as large.
+/// Returns the size of the next piece of `whole`, at most `most`, such that all pieces are about as large.
 pub(crate) fn evenly(whole: usize, most: usize) -> usize {
     whole.div_ceil(whole.div_ceil(most).max(1))
 }
 
-/// Sweeps over an array, each of some units of work, as they go into launches. A launch has a part of a sweep, or one
-/// or more whole ones; none begins before the sweep ahead of it was submitted to its end.
+/// Schedule of sweeps over an array, each of some units of work. A launch has a part of a sweep, or one or more whole
+/// ones; none begins before the sweep ahead of it was submitted completely.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule {
-    /// In a sweep.
+    /// Units of a sweep.
     units: usize,
-    /// Those that are not submitted to their end.
+    /// Sweeps that are not submitted completely.
     sweeps: usize,
-    /// The first unit of the present sweep that is not submitted.
+    /// First unit of the present sweep that is not submitted.
     at: usize,
-    /// How many whole sweeps a launch does at most.
+    /// Maximum number of whole sweeps in a launch.
     fused: usize,
 }
 
-/// What is submitted before anybody waits.
+/// Work that is submitted before the next wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Batch {
-    /// A launch for these units of the present sweep, its last ones perhaps.
+    /// A launch for these units of the present sweep.
     pub(crate) part: Option<Range<usize>>,
-    /// As many whole sweeps.
+    /// Number of whole sweeps after it.
     pub(crate) sweeps: usize,
 }
 
@@ -129,16 +129,17 @@ impl Schedule {
         Schedule { units, sweeps: if units == 0 { 0 } else { sweeps }, at: 0, fused }
     }
 
-    /// Whether everything was submitted.
+    /// True if everything was submitted.
     pub(crate) fn is_over(&self) -> bool {
         self.sweeps == 0
     }
 
-    /// The next batch, of `most` units of work if a unit is not more: whole sweeps where they fit, else one launch.
+    /// Returns the next batch, at most `most` units of work, but at least one: whole sweeps where they fit, else one
+    /// launch.
     pub(crate) fn batch(&mut self, most: usize) -> Batch {
         let Schedule { units, sweeps, at, fused } = *self;
         let left = units - at;
-        // What is left of a sweep that was begun, or a part of one; and whole sweeps behind it.
+        // The rest of a sweep that was begun, or a part of one; and whole sweeps after it.
         let part = if at == 0 && left <= most { 0 } else { evenly(left, most) };
         let ended = usize::from(part == left);
         let whole = if part == 0 || part == left { (most - part) / units } else { 0 };
@@ -175,7 +176,7 @@ mod tests {
     fn what_was_less_than_asked_for_does_not_let_a_batch_grow_further() {
         let mut pace = Pace::of_units(Duration::from_micros(250));
         assert_eq!(pace.batch(), 40);
-        // Several slots ask, and tell what they did one after the other.
+        // Several slots get the batch at once, and report one after the other.
         for _ in 0..3 {
             pace.took(39, Duration::from_micros(1));
             assert_eq!(pace.batch(), 8 * 39);
@@ -189,20 +190,20 @@ mod tests {
         assert_eq!((evenly(65, 64), evenly(64, 64), evenly(1, 64), evenly(1000, 64)), (33, 64, 1, 63));
     }
 
-    /// A run on a device that does `speed` units a second and takes `launch` for each launch; it is waited for after
-    /// each batch. The seconds of each batch, and its launches. What the first batch took is told as `first`, if that
-    /// is given.
+    /// Simulates a run on a device that does `speed` units a second and takes `LAUNCH` for each launch; it is waited
+    /// for after each batch. Returns the seconds of each batch and its launches. If `first` is given, the pace learns
+    /// it as the time of the first batch.
     fn simulate(sweeps: usize, units: usize, slowest: f64, speed: f64, first: Option<Duration>) -> Vec<(f64, usize)> {
         const LAUNCH: f64 = 3e-6;
         let mut pace = Pace::of_units(Duration::from_secs_f64(1.0 / slowest));
         let mut schedule = Schedule::new(sweeps, units, 1);
         let (mut batches, mut next) = (Vec::new(), (0, 0));
         while !schedule.is_over() {
-            let asked = pace.batch();
-            let batch = schedule.batch(asked);
+            let most = pace.batch();
+            let batch = schedule.batch(most);
             let launches: Vec<_> = batch.part.into_iter().chain(std::iter::repeat_n(0..units, batch.sweeps)).collect();
             let done: usize = launches.iter().map(Range::len).sum();
-            assert!(done >= 1 && (done <= asked) && launches.len() <= MAX_BATCH);
+            assert!(done >= 1 && (done <= most) && launches.len() <= MAX_BATCH);
             for launch in &launches {
                 assert!(launch.end <= units && (next.0, launch.start) == next, "{launch:?} where {next:?} is next");
                 next = if launch.end == units { (next.0 + 1, 0) } else { (next.0, launch.end) };
@@ -228,7 +229,7 @@ mod tests {
                 );
                 assert!(batches[0].0 < 0.05);
             }
-            // One that has slowed down after a while, and one in between.
+            // A device that has slowed down after a while, and one in between.
             for factor in [1.5, 10.0, 300.0] {
                 assert!(
                     simulate(sweeps, units, slowest, factor * slowest, None).iter().all(|(seconds, _)| *seconds < 0.05)
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A thousand times as fast as the slowest: what is learnt must cost nothing that can be seen.
+    /// The device is a thousand times as fast as the slowest one: learning its pace must cost next to nothing.
     #[test]
     fn a_fast_device_is_kept_busy() {
         let (slowest, fast) = (1e6, 1e9);

@@ -1,20 +1,19 @@
-//! The one stream for all that is done with arrays which lie on a device, each call's work behind that of the call
-//! before.
+//! The one stream for all work on arrays that lie on a device: each call's work runs after that of the call before.
 //!
 //! # Rationale
-//! Who computes on such arrays need not wait for the device. A buffer that a call gives back may be another's at once,
-//! since the other's work comes behind; so buffers that nobody needs at the moment are kept in a pool, and once it is
+//! A caller that computes on such arrays need not wait for the device. A buffer that a call returns can be reused at
+//! once, since its next user's work comes later on the stream; so unused buffers are kept in a pool, and once it is
 //! warm no call asks the driver for memory.
 //!
 //! # Bounds
-//! - The pool holds no more than the arrays that lived at once, at the most since it was last emptied, up to a quarter
-//!   of the device's memory; or [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES) where that is more. With a
-//!   strict budget, what is left of that.
-//! - What is under way takes a device about a twentieth of a second: so whoever waits for it can be interrupted.
+//! - The pool holds no more than the peak of live arrays since it was last emptied, up to a quarter of the device's
+//!   memory; or [`DEFAULT_DEVICE_BYTES`](crate::cuda::DEFAULT_DEVICE_BYTES) where that is more. With a strict budget,
+//!   the rest of the budget.
+//! - Work in flight takes a device about a twentieth of a second: so a wait for it can be interrupted.
 //!
 //! # Errors
-//! What goes wrong on the device is told by a later call of the driver, perhaps in a later call of ours: the error then
-//! names those that were under way.
+//! A failure on the device is reported by a later call of the driver, perhaps in a later call of ours: the error then
+//! names the calls that were in flight.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,85 +30,82 @@ use crate::cuda::driver::memory::{DeviceBuffer, Idle, PinnedBuffer};
 use crate::process::PerProcess;
 use crate::stencil::Error;
 
-/// As many batches, in the sense of [`pace`](super::pace), may be under way before one of them is waited for.
-const MOST_BATCHES: f64 = 2.0;
+/// Maximum number of batches, in the sense of [`pace`](super::pace), in flight before one of them is waited for.
+const MAX_BATCHES: f64 = 2.0;
 
-/// The most calls that are under way: about as many launches as a stream takes without making its caller wait.
-const MOST_CALLS: usize = 500;
+/// Maximum number of calls in flight: about the number of launches that a stream takes without blocking its caller.
+const MAX_CALLS: usize = 500;
 
-/// Above this part of a batch, a call's time is taken, for the pace. A smaller call would teach it nothing: a batch
-/// grows to no more than [`GROWTH`] times what was seen. (To take the time of 10^6 elements costs as much as to compute
-/// them.)
+/// Calls above this part of a batch are timed, for the pace. A smaller call would teach it nothing: a batch grows to no
+/// more than [`GROWTH`] times the work that was timed. (Timing 10^6 elements costs as much as computing them.)
 const WORTH_TIMING: f64 = 1.0 / GROWTH as f64;
 
-/// Of so many calls, one after the other, the last one gets an event: to record one takes a third as long as to launch a
-/// kernel, and between two kernels it holds the device up (by 2 us on an H100).
+/// Number of consecutive calls that share an event: recording one takes a third as long as launching a kernel, and
+/// between two kernels it delays the device (by 2 us on an H100).
 const CALLS_AN_EVENT: usize = 16;
 
-/// Calls that share an event are no more than this part of a batch together: so whoever waits for the first of those under
-/// way waits for little.
+/// Maximum part of a batch of the calls that share an event together: so a wait for the oldest call in flight is short.
 const BATCHES_AN_EVENT: f64 = 0.25;
 
-/// The most calls that an error names.
-const NAMED: usize = 5;
+/// Maximum number of calls that an error names.
+const MAX_NAMED: usize = 5;
 
 /// The queue of a device.
 #[derive(Debug)]
 pub(crate) struct Queue {
     stream: Arc<Stream>,
-    /// How often the stream was asked for, or something was put on it; and up to which of these it has been waited for.
+    /// Number of times the stream was requested or work was put on it; and the one up to which it has been waited for.
     put: AtomicU64,
     waited: AtomicU64,
-    /// How often a wait has failed: what was believed to be done before is not known to be.
+    /// Number of waits that failed: after a failure, work believed to be done may not be.
     failures: AtomicU64,
     state: Mutex<State>,
-    /// Small results land here on their way to the host: the driver takes longer to write to pages that may be moved.
+    /// Pinned buffer for small results: the driver takes longer to write to pageable memory.
     landing: Mutex<Option<PinnedBuffer>>,
 }
 
-/// The most bytes that land at once.
+/// Maximum number of bytes downloaded through the pinned buffer.
 pub(crate) const LANDING_BYTES: usize = 64 << 10;
 
 #[derive(Debug, Default)]
 struct State {
     pool: Pool<DeviceBuffer>,
-    /// What was put on the stream since it was last waited for is over up to here.
+    /// Calls submitted since the stream was last waited for, in order; those that are over have been removed.
     calls: VecDeque<Call>,
-    /// The parts of a batch that they are, together.
+    /// Total of their parts of a batch.
     batches: f64,
-    /// What is on its way to the device, for the call that is being put on the stream, each with the count of what was
-    /// put there up to it.
+    /// Sources of uploads in flight, for the call that is being submitted, each with the value of `put` after it.
     sent: Vec<(u64, Vec<u8>)>,
-    /// Events for calls to come.
+    /// Events for later calls.
     events: Vec<Event>,
 }
 
-/// What a call has put on the stream.
+/// Work that a call has put on the stream.
 #[derive(Debug)]
 struct Call {
     name: &'static str,
-    /// When it began, where its time is taken.
+    /// Event at its begin, if it is timed.
     begin: Option<Event>,
-    /// Where there is none, it is over when the next one is that has one.
+    /// Event at its end. A call without one is over when the next call with one is.
     end: Option<Event>,
     batches: f64,
     learns: Option<(SharedPace, usize)>,
     _sent: Vec<(u64, Vec<u8>)>,
 }
 
-/// Work that is put on the stream, for the books.
+/// Description of work to be put on the stream.
 #[derive(Debug)]
 pub(crate) struct Load<'a> {
-    /// What it is, for people.
+    /// Name for error messages.
     pub(crate) name: &'static str,
-    /// The pace that says how much is a batch, and the units of it that this is; `None` where it is known without.
+    /// The pace that gives the size of a batch, and this work in its units; `None` where `bytes` suffices.
     pub(crate) pace: Option<(&'a SharedPace, usize)>,
-    /// The bytes that it moves on the device.
+    /// Number of bytes that it moves on the device.
     pub(crate) bytes: usize,
 }
 
 impl Load<'_> {
-    /// The part of a batch that it is.
+    /// Returns the part of a batch that it is.
     fn batches(&self) -> f64 {
         match self.pace {
             Some((pace, units)) => units as f64 / pace.batch().max(1) as f64,
@@ -119,11 +115,11 @@ impl Load<'_> {
     }
 }
 
-/// The queues that somebody holds, by the ordinals of their devices.
+/// Queues in use, by the ordinals of their devices.
 static HELD: PerProcess<Mutex<BTreeMap<usize, Weak<Queue>>>> = PerProcess::new();
 
 impl Queue {
-    /// The queue of this context: the one that arrays in it hold, or a new one.
+    /// Returns the queue of this context: the one that arrays in it hold, or a new one.
     pub(crate) fn of(context: &Arc<Context>) -> Result<Arc<Queue>, Error> {
         let mut held = lock(HELD.get());
         let found = held.get(&context.ordinal()).and_then(Weak::upgrade);
@@ -143,23 +139,23 @@ impl Queue {
         Ok(queue)
     }
 
-    /// The stream, for who is about to put something on it.
+    /// Returns the stream, for a caller that is about to put work on it.
     pub(crate) fn stream(&self) -> &Arc<Stream> {
         self.put.fetch_add(1, Ordering::SeqCst);
         &self.stream
     }
 
-    /// The context that all of it is in.
+    /// Returns the context of the stream.
     pub(crate) fn context(&self) -> &Arc<Context> {
         self.stream.context()
     }
 
-    /// How often a wait has failed.
+    /// Returns the number of waits that failed.
     pub(crate) fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// That work is about to be put on the stream. Its time begins now, if it is worth taking.
+    /// Announces work on the stream. Its time begins now, if the work is large enough to be timed.
     pub(crate) fn begin(&self, load: &Load) -> Result<Beginning, Error> {
         let mut state = lock(&self.state);
         let batches = load.batches();
@@ -173,7 +169,7 @@ impl Queue {
         Ok(Beginning(begin))
     }
 
-    /// That it is there. Where more is under way than may be, this waits for the first of it.
+    /// Records submitted work. Waits for the oldest in flight if there is too much.
     pub(crate) fn submitted(&self, load: &Load, beginning: Beginning) -> Result<(), Error> {
         let mut state = lock(&self.state);
         let learns = beginning.0.as_ref().and(load.pace).map(|(pace, units)| (pace.clone(), units));
@@ -181,7 +177,7 @@ impl Queue {
         let without_event = state.calls.iter().rev().take_while(|call| call.end.is_none());
         let (calls, together) = without_event.fold((1, batches), |(n, sum), call| (n + 1, sum + call.batches));
         let is_last = learns.is_some() || calls >= CALLS_AN_EVENT || together > BATCHES_AN_EVENT;
-        // Asked for in any case: what is on the stream counts as put there.
+        // Called in any case: it counts the work as put on the stream.
         let stream = self.stream();
         let end = if is_last { Some(state.event(stream)?) } else { None };
         if let Some(end) = &end {
@@ -190,20 +186,20 @@ impl Queue {
         state.batches += batches;
         let sent = std::mem::take(&mut state.sent);
         state.calls.push_back(Call { name: load.name, begin: beginning.0, end, batches, learns, _sent: sent });
-        while state.calls.len() > 1 && (state.batches > MOST_BATCHES || state.calls.len() > MOST_CALLS) {
+        while state.calls.len() > 1 && (state.batches > MAX_BATCHES || state.calls.len() > MAX_CALLS) {
             state.retire()?;
         }
         Ok(())
     }
 
-    /// An event that happens when all that is there by now is over.
+    /// Returns an event that happens when all submitted work is over.
     pub(crate) fn mark(&self) -> Result<Event, Error> {
         let event = Event::new(self.context())?;
         event.record(self.stream())?;
         Ok(event)
     }
 
-    /// Waits for all that is under way.
+    /// Waits for all work in flight.
     pub(crate) fn wait(&self) -> Result<(), Error> {
         let Some(put) = self.not_waited_for() else {
             return Ok(());
@@ -213,15 +209,15 @@ impl Queue {
         })
     }
 
-    /// The count of what was put on the stream, if some of it has not been waited for.
+    /// Returns the count of submissions, if some of them have not been waited for.
     fn not_waited_for(&self) -> Option<u64> {
         let put = self.put.load(Ordering::SeqCst);
         (self.waited.load(Ordering::SeqCst) < put).then_some(put)
     }
 
-    /// Waits for what was put on the stream up to this count at least: slots send coefficients from several threads.
+    /// Waits at least for the submissions up to this count: slots send coefficients from several threads.
     fn wait_for_stream(&self, put: u64) -> Result<(), Error> {
-        // Not under the lock: whoever drops an array meanwhile is not to wait, too.
+        // Not under the lock: a thread that drops an array meanwhile must not wait, too.
         self.stream.synchronize()?;
         let mut state = lock(&self.state);
         while !state.calls.is_empty() {
@@ -231,18 +227,18 @@ impl Queue {
         Ok(())
     }
 
-    /// That the stream has been waited for, when this was the count.
+    /// Notes that the stream has been waited for, at this count of submissions.
     fn over(&self, state: &mut State, put: u64) {
         state.sent.retain(|&(number, _)| number > put);
         self.waited.fetch_max(put, Ordering::SeqCst);
     }
 
-    /// Waits for all that is under way, if there is anything, whatever has happened.
+    /// Waits for all work in flight, if there is any, and ignores errors.
     pub(crate) fn finish(&self) {
         self.settle(&mut lock(&self.state));
     }
 
-    /// Waits for all that is under way, whatever has happened.
+    /// Waits for all work in flight, if there is any, and ignores errors.
     fn settle(&self, state: &mut State) {
         if let Some(put) = self.not_waited_for() {
             self.stream.settle();
@@ -252,36 +248,36 @@ impl Queue {
         }
     }
 
-    /// Puts a copy of `values` to the address `to` on the stream.
+    /// Copies `values` to the device address `to`, in order with the stream.
     ///
     /// # Safety
-    /// There is room for them, and who reads what is there does so on this stream.
+    /// There is room for them, and all work that reads them is on this stream.
     pub(crate) unsafe fn send(&self, values: &[u8], to: sys::CUdeviceptr) -> Result<(), Error> {
         let values = values.to_vec();
-        // SAFETY: as the caller says; the source stays until the stream has been waited for.
+        // SAFETY: by the caller's promise; the source stays until the stream has been waited for.
         let sent = unsafe { result::memcpy_htod_async(to, &values, self.stream().handle()) };
-        // Counted once more, now that it is there: who waited meanwhile may have come before it. Also after an error:
-        // nobody knows whether it is still read.
+        // Counted again after the submission: a concurrent wait may have come before it. Also after an error: the
+        // driver may still read the source.
         let number = self.put.fetch_add(1, Ordering::SeqCst) + 1;
         lock(&self.state).sent.push((number, values));
         sent.map_err(failed("cuMemcpyHtoDAsync"))
     }
 
-    /// Copies what lies at the address `from` to the host, where it is when this returns: [`LANDING_BYTES`] at the most.
+    /// Copies the bytes at the device address `from` to the host and waits for them: [`LANDING_BYTES`] at most.
     ///
     /// # Safety
-    /// There is as much, and what writes it is on this stream.
+    /// There are at least that many bytes, and the work that writes them is on this stream.
     pub(crate) unsafe fn fetch(&self, from: sys::CUdeviceptr, output: &mut [u8]) -> Result<(), Error> {
         let bytes = output.len();
         self.land(output, |landing, stream| {
-            // SAFETY: as the caller says; it is waited for.
+            // SAFETY: by the caller's promise; `land` waits for it.
             unsafe { result::memcpy_dtoh_async(landing.as_mut_slice::<u8>(bytes), from, stream) }
                 .map_err(failed("cuMemcpyDtoHAsync"))
         })
     }
 
-    /// Has `put` put what writes `output` on the stream, and waits for it. It is written to a buffer that the device reaches:
-    /// [`LANDING_BYTES`] at the most.
+    /// Waits for work, put on the stream by `put`, that writes `output` by way of the pinned buffer: [`LANDING_BYTES`]
+    /// at most.
     pub(crate) fn land(
         &self,
         output: &mut [u8],
@@ -292,7 +288,7 @@ impl Queue {
             Some(landing) => landing,
             none => none.insert(PinnedBuffer::new(self.context(), LANDING_BYTES)?),
         };
-        // Whatever happens, nothing is written behind this.
+        // Nothing writes to the buffer after this returns, whatever happens.
         let idle = Idle::new(self.stream());
         put(landing, idle.stream().handle())?;
         self.wait().map(|()| idle.waited_for())?;
@@ -300,25 +296,25 @@ impl Queue {
         Ok(())
     }
 
-    /// Puts a copy of `bytes` bytes from one address on the device to another on the stream.
+    /// Copies `bytes` bytes from one address on the device to another, in order with the stream.
     ///
     /// # Safety
-    /// There are as many at both addresses, and all that uses them is on this stream.
+    /// Both addresses have that many bytes, and all work that uses them is on this stream.
     pub(crate) unsafe fn copy(&self, to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize) -> Result<(), Error> {
         let load = Load { name: "a copy", pace: None, bytes: 2 * bytes };
         let beginning = self.begin(&load)?;
-        // SAFETY: as the caller says.
+        // SAFETY: by the caller's promise.
         unsafe { result::memcpy_dtod_async(to, from, bytes, self.stream().handle()) }
             .map_err(failed("cuMemcpyDtoDAsync"))?;
         self.submitted(&load, beginning)
     }
 
-    /// `error`, with what was under way when it was met.
+    /// Adds the calls in flight to `error`.
     pub(crate) fn blame(&self, error: Error) -> Error {
         let state = lock(&self.state);
         match error {
             Error::Cuda(text) if !state.calls.is_empty() => {
-                let names: Vec<_> = state.calls.iter().take(NAMED).map(|call| call.name).collect();
+                let names: Vec<_> = state.calls.iter().take(MAX_NAMED).map(|call| call.name).collect();
                 let more = state.calls.len() - names.len();
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 Error::Cuda(format!("{text} Under way on the device were: {}{more}.", names.join(", ")))
@@ -329,36 +325,36 @@ impl Queue {
 
     // ---- memory
 
-    /// A buffer of `bytes` bytes at least, for a call's own use: of the pool, or a new one. What a call before this one
-    /// did with it is ahead on the stream.
+    /// Returns a buffer of `bytes` bytes at least for use within a call: from the pool, or a new one. Earlier calls'
+    /// work with it comes earlier on the stream.
     pub(crate) fn take(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let found = lock(&self.state).pool.take(bytes);
         let Some(buffer) = found else {
             return DeviceBuffer::new(self.context(), bytes);
         };
-        // A new one would not be had in a context that something has broken; nor is this one to be.
+        // In a broken context, a pooled buffer fails as a new one would.
         if let Err(error) = self.stream.check() {
-            self.give(buffer);
+            self.put_back(buffer);
             return Err(error);
         }
         Ok(buffer)
     }
 
-    /// A buffer of `bytes` bytes at least, for an array that lives until it is [given up](Queue::give_up).
+    /// Returns a buffer of `bytes` bytes at least for an array that lives until it is [given up](Queue::give_up).
     pub(crate) fn take_for_array(&self, bytes: usize) -> Result<DeviceBuffer, Error> {
         let buffer = self.take(bytes)?;
         lock(&self.state).pool.count(buffer.bytes(), 0);
         Ok(buffer)
     }
 
-    /// Takes back what was taken for a call.
-    pub(crate) fn give(&self, buffer: DeviceBuffer) {
+    /// Returns a call's buffer to the pool.
+    pub(crate) fn put_back(&self, buffer: DeviceBuffer) {
         let mut state = lock(&self.state);
         let dropped = state.pool.keep(buffer);
         self.drop_all(&mut state, dropped);
     }
 
-    /// Takes back what was taken for an array.
+    /// Returns an array's buffer to the pool.
     pub(crate) fn give_up(&self, buffer: DeviceBuffer) {
         let mut state = lock(&self.state);
         state.pool.count(0, buffer.bytes());
@@ -366,14 +362,14 @@ impl Queue {
         self.drop_all(&mut state, dropped);
     }
 
-    /// A buffer of an array becomes a call's own, and that one the array's.
+    /// Exchanges an array's buffer and a call's.
     pub(crate) fn exchange(&self, of_array: &mut DeviceBuffer, own: &mut DeviceBuffer) {
         let mut state = lock(&self.state);
         state.pool.count(own.bytes(), of_array.bytes());
         std::mem::swap(of_array, own);
     }
 
-    /// Frees buffers. No work may be under way with them then.
+    /// Frees buffers, after waiting for the work that may use them.
     fn drop_all(&self, state: &mut State, buffers: Vec<DeviceBuffer>) {
         if !buffers.is_empty() {
             self.settle(state);
@@ -381,21 +377,21 @@ impl Queue {
         drop(buffers);
     }
 
-    /// Sets how many bytes the pool may hold; `strict` says that it may not hold more beside arrays that live.
+    /// Sets the number of bytes that the pool may hold; only without `strict` it may hold more, up to the arrays' peak.
     pub(crate) fn bound(&self, bytes: usize, strict: bool) {
         let mut state = lock(&self.state);
         (state.pool.bound, state.pool.strict) = (bytes, strict);
     }
 
-    /// The bytes in the pool, and how many of `wanted` buffers of `bytes` bytes it has not.
+    /// Returns the bytes in the pool, and the number of the `wanted` buffers of `bytes` bytes that it lacks.
     pub(crate) fn stock(&self, wanted: usize, bytes: usize) -> (usize, usize) {
         let state = lock(&self.state);
         (state.pool.bytes(), wanted.saturating_sub(state.pool.fitting(bytes)))
     }
 
-    /// Frees what is in the pool, and says whether there was anything.
+    /// Frees the pool, and returns true if there were any buffers in it.
     pub(crate) fn release(&self) -> bool {
-        // Ahead of the other lock, as whoever lands takes them.
+        // Before the other lock is taken, in the same order as in `land`.
         drop(lock(&self.landing).take());
         let mut state = lock(&self.state);
         state.pool.peak = state.pool.live;
@@ -408,14 +404,14 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // What goes next may still be in use.
+        // Fields dropped after this may still be in use by the device.
         if self.context().is_ours() && self.not_waited_for().is_some() {
             self.stream.settle();
         }
     }
 }
 
-/// Buffers that one call uses. They go back to the queue at its end, whatever that is.
+/// Buffers that one call uses. They go back to the queue at its end, also after an error or a panic.
 #[derive(Debug)]
 pub(crate) struct CallBuffers {
     queue: Arc<Queue>,
@@ -423,12 +419,12 @@ pub(crate) struct CallBuffers {
 }
 
 impl CallBuffers {
-    /// None yet.
+    /// Starts without buffers.
     pub(crate) fn new(queue: &Arc<Queue>) -> CallBuffers {
         CallBuffers { queue: queue.clone(), buffers: Vec::new() }
     }
 
-    /// One more, of `bytes` bytes at least, and where it lies.
+    /// Adds a buffer of `bytes` bytes at least, and returns its address.
     pub(crate) fn room_for(&mut self, bytes: usize) -> Result<sys::CUdeviceptr, Error> {
         let buffer = self.queue.take(bytes.max(1))?;
         let address = buffer.address();
@@ -436,13 +432,13 @@ impl CallBuffers {
         Ok(address)
     }
 
-    /// Where the first and the last of them lie; 0 where there are none.
+    /// Returns the addresses of the first and of the last buffer; 0 where there are none.
     pub(crate) fn ends(&self) -> (sys::CUdeviceptr, sys::CUdeviceptr) {
         let address = |buffer: Option<&DeviceBuffer>| buffer.map_or(0, DeviceBuffer::address);
         (address(self.buffers.first()), address(self.buffers.last()))
     }
 
-    /// All of them, in their order.
+    /// Returns all buffers in order.
     pub(crate) fn buffers(&mut self) -> &mut [DeviceBuffer] {
         &mut self.buffers
     }
@@ -450,16 +446,16 @@ impl CallBuffers {
 
 impl Drop for CallBuffers {
     fn drop(&mut self) {
-        self.buffers.drain(..).for_each(|buffer| self.queue.give(buffer));
+        self.buffers.drain(..).for_each(|buffer| self.queue.put_back(buffer));
     }
 }
 
-/// The beginning of a call's work on the stream.
+/// Begin of a call's work on the stream.
 #[derive(Debug)]
 pub(crate) struct Beginning(Option<Event>);
 
 impl Beginning {
-    /// Without the time, so that the pace learns nothing from this call.
+    /// Drops the time, so that the pace learns nothing from this call.
     pub(crate) fn without_time(self) -> Beginning {
         Beginning(None)
     }
@@ -470,8 +466,8 @@ impl State {
         self.events.pop().map_or_else(|| Event::new(stream.context()), Ok)
     }
 
-    /// Waits for the first of the calls under way that has an event, and so for those before it, and learns from it. Where
-    /// none has, all of them have been waited for.
+    /// Waits for the oldest call in flight that has an event, and so for those before it, and learns from it. If none
+    /// has an event, all of them have been waited for.
     fn retire(&mut self) -> Result<(), Error> {
         let with_event = self.calls.iter().position(|call| call.end.is_some());
         let over = with_event.map_or(self.calls.len(), |at| at + 1);

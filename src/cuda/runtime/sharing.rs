@@ -1,4 +1,4 @@
-//! Threads that share out jobs on slots among themselves, and wait for each slot whatever happens.
+//! Threads that share out jobs on slots, and wait for each slot also after errors and panics.
 
 use std::collections::VecDeque;
 use std::slice::ChunksMut;
@@ -10,32 +10,32 @@ use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// What jobs are done on, one at a time: a slot. (Tests have others, which need no device.)
+/// A slot, which does one job at a time. (Tests have others, which need no device.)
 pub(super) trait Worker: Send {
-    /// What keeps a thread ready for it.
+    /// Guard that keeps a thread ready for it.
     type Guard;
 
     /// Makes this thread ready to work with it, and with others like it, until the result is dropped.
     fn ready(&self) -> Result<Self::Guard, Error>;
 
-    /// Waits for all that was set going.
+    /// Waits for all work in flight on it.
     fn wait(&self) -> Result<(), Error>;
 }
 
-/// What a slot does on a piece, in two parts: between them the device works on it, and the thread on another slot's.
+/// A slot's work on a piece, in two parts: between them the device works on it, and the thread on another slot's.
 pub(crate) trait Job<L> {
-    /// Sets it going.
+    /// Submits the work.
     fn start(&mut self, slot: &mut L) -> Result<(), Error>;
 
-    /// Waits for it, and does what is left.
+    /// Waits for the work, and does the rest.
     fn finish(self: Box<Self>, slot: &mut L) -> Result<(), Error>;
 }
 
-/// Jobs of any kind, so that sharing them out is compiled once: a job takes far longer than to box it.
+/// Jobs of any kind, so that sharing them out is compiled once: boxing a job takes far less time than doing it.
 pub(super) type Jobs<'j, L> = dyn ExactSizeIterator<Item = Box<dyn Job<L> + Send + 'j>> + Send + 'j;
 
-/// Slots at work. Unless all of it is known to be over, they are waited for when this is dropped, whatever the reason:
-/// an error, a panic in a job on any thread. Nothing is then under way when their buffers are used again or freed.
+/// Slots at work. Unless all of it is known to be over, dropping this waits for them, also after an error or a panic in
+/// a job on any thread. Nothing is then in flight when their buffers are used again or freed.
 struct Settled<'l, L: Worker> {
     slots: &'l mut [L],
     over: bool,
@@ -45,15 +45,15 @@ impl<L: Worker> Drop for Settled<'_, L> {
     fn drop(&mut self) {
         if !self.over {
             for slot in &*self.slots {
-                // What goes wrong here went wrong before.
+                // An error here has occurred before.
                 let _ = slot.wait();
             }
         }
     }
 }
 
-/// Has `slots` do all jobs, each taking the next when it is done with one, by some threads of a pool, or by this
-/// one. Nothing is under way when this returns or unwinds.
+/// Has `slots` do all jobs, each taking the next when it is done with one, by some threads of a pool, or by this one.
+/// Nothing is in flight when this returns or unwinds.
 fn share_out<'j, L: Worker>(
     slots: &mut [L],
     jobs: &mut Jobs<'j, L>,
@@ -62,18 +62,18 @@ fn share_out<'j, L: Worker>(
 ) -> Result<(), Error> {
     let mut settled = Settled { slots, over: false };
     let result = match pool {
-        // Nobody is woken for what one thread does.
+        // One thread is enough: none is woken.
         None => take_turns(settled.slots, jobs, watch),
         Some((pool, threads)) => {
             let slots_each = settled.slots.len().div_ceil(threads);
             let (slots, jobs) = (Mutex::new(settled.slots.chunks_mut(slots_each)), Mutex::new(jobs));
             let crew = Crew { slots, jobs, outcome: Mutex::new(Ok(())), watch };
-            // A panic of any thread comes out of here, when all of them are done.
+            // A panic of any thread is raised here, when all of them are done.
             pool.in_place_scope(|scope| crew.work(scope));
             crew.outcome.into_inner().unwrap_or_else(PoisonError::into_inner)
         }
     };
-    // Each job has waited for its own.
+    // Each job has waited for its own work.
     settled.over = result.is_ok();
     result
 }
@@ -84,7 +84,7 @@ fn take_turns<'j, L: Worker>(
     jobs: &mut dyn Iterator<Item = Box<dyn Job<L> + Send + 'j>>,
     watch: &Watch,
 ) -> Result<(), Error> {
-    // What each slot is at work on: the oldest is the next in turn.
+    // The jobs in flight: the oldest is the next to be finished.
     let mut under_way: VecDeque<Box<dyn Job<L> + Send + 'j>> = VecDeque::with_capacity(slots.len());
     let (count, mut next) = (slots.len(), 0);
     for mut job in jobs {
@@ -103,10 +103,10 @@ fn take_turns<'j, L: Worker>(
 
 /// Threads that share out slots and pieces among themselves.
 ///
-/// The thread that was called begins at once, and each that has begun calls two more, as long as there is something
-/// left to do: to wake a thread takes about as long as a piece.
+/// The calling thread begins at once, and each that has begun calls two more, as long as there is work left: waking a
+/// thread takes about as long as a piece.
 struct Crew<'a, 'j, 'l, L> {
-    /// What each thread is to work on.
+    /// Slots of each thread.
     slots: Mutex<ChunksMut<'l, L>>,
     jobs: Mutex<&'a mut Jobs<'j, L>>,
     /// The first error.
@@ -124,7 +124,7 @@ impl<L: Worker> Crew<'_, '_, '_, L> {
         }
         let mut run = || {
             let _guard = slots.first().map(L::ready).transpose()?;
-            // After an error nobody takes another job.
+            // After an error no thread takes another job.
             let mut jobs =
                 std::iter::from_fn(|| lock(&self.outcome).is_ok().then(|| lock(&self.jobs).next()).flatten());
             take_turns(slots, &mut jobs, self.watch)
@@ -138,7 +138,7 @@ impl<L: Worker> Crew<'_, '_, '_, L> {
     }
 }
 
-/// Has `slots` do all jobs as [`share_out`] does, by as many threads as `most` and those that are `available` allow.
+/// Has `slots` do all jobs as [`share_out`] does, on at most `most` threads and at most the `available` ones.
 pub(super) fn share_among<'j, L: Worker>(
     slots: &mut [L],
     most: usize,
@@ -146,13 +146,13 @@ pub(super) fn share_among<'j, L: Worker>(
     jobs: &mut Jobs<'j, L>,
     watch: &Watch,
 ) -> Result<(), Error> {
-    // Where each would have but one job, half as many threads: to wake as many again costs more than they save.
+    // If each thread had but one job, half as many threads: waking as many again costs more than they save.
     let threads = if jobs.len() > most { most } else { most.div_ceil(2) }.min(available);
     let pool = if threads > 1 { Workers::get() } else { None };
     share_out(slots, jobs, pool.as_deref().map(|pool| (pool, threads)), watch)
 }
 
-/// A panic elsewhere is raised again when all threads are done; until then the work goes on.
+/// Locks also after a panic elsewhere: it is raised again when all threads are done; until then the work goes on.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -226,8 +226,8 @@ mod tests {
         }
     }
 
-    /// Whatever happens to a job on whichever thread, nothing is under way when it is over; and nobody waits twice
-    /// where nothing happens.
+    /// A job may fail in any way on any thread: nothing is in flight afterwards; and each slot is waited for only once
+    /// if nothing fails.
     #[test]
     fn slots_are_waited_for_whatever_way_jobs_end() {
         use Trouble::{ErrorInFinish, ErrorInStart, None, PanicInFinish, PanicInStart, Stop};
@@ -252,7 +252,7 @@ mod tests {
                         None => assert!(matches!(outcome, Ok(Ok(()))), "{what}"),
                         ErrorInStart | ErrorInFinish => assert!(matches!(outcome, Ok(Err(Error::Cuda(_)))), "{what}"),
                         PanicInStart | PanicInFinish => assert!(outcome.is_err(), "{what}"),
-                        // There may have been nothing left to stop.
+                        // There may have been no work left to stop.
                         Stop => assert!(matches!(outcome, Ok(Ok(()) | Err(Error::Interrupted))), "{what}"),
                     }
                     assert!(!slots.iter().any(|slot| slot.at_work.load(Ordering::Relaxed)), "{what}");

@@ -1,12 +1,12 @@
-//! Data of the host to the device and back, through staging slots.
+//! Transfer of the host's data to the device and back, through staging slots.
 //!
 //! # Rationale
-//! The host's arrays are ordinary memory, which the link reads and writes slowly; page-locked memory is what it is fast
-//! with. So an array goes in pieces: a thread copies a piece into a page-locked buffer, has it sent, computed and
-//! returned on a stream of its own, and copies the result out. With several such *slots* at once the link is busy both
-//! ways while processors copy. Slots are kept between calls.
+//! The host's arrays are pageable memory, which the link reads and writes slowly; it is fast with pinned memory. So an
+//! array goes in pieces: a thread copies a piece into a pinned buffer, submits upload, kernel and download on a stream
+//! of its own, and copies the result out. With several such *slots* at once the link is busy in both directions while
+//! the processors copy. Slots are kept between calls.
 //!
-//! What the slots hold is bounded, whatever the array's size is, and shrinks where memory is short.
+//! The memory of the slots is bounded, whatever the size of the array, and shrinks where memory is short.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,38 +25,38 @@ use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// The bytes of output in a piece of a large array: enough that a piece's fixed costs vanish, few enough that the
-/// processor's caches hold it.
+/// Bytes of output in a piece of a large array: large enough that a piece's fixed costs vanish, small enough for the
+/// processor's caches.
 pub(crate) const PIECE_BYTES: usize = 2 << 20;
 
-/// No slot is worth waking for fewer bytes.
+/// Smallest transfer worth another slot.
 const MIN_PIECE_BYTES: usize = 256 << 10;
 
-/// Up to here the device reads and writes the page-locked memory itself: a copy each way costs more than the slower
+/// Up to this size the device reads and writes the pinned memory itself: a copy each way costs more than the slower
 /// access (10^4 doubles: 24 us instead of 37).
 const MAPPED_BYTES: usize = 256 << 10;
 
-/// How many slots an array of `bytes` bytes is worth to `threads` threads.
+/// Returns the number of slots for an array of `bytes` bytes and `threads` threads.
 fn slots_of(bytes: usize, threads: usize) -> usize {
     (2 * threads).min(MAX_SLOTS).min(bytes / MIN_PIECE_BYTES).max(1)
 }
 
-/// A stream and the buffers that pieces go through on it. When it is dropped, the stream is waited for ahead of all,
-/// then the fields go in this order.
+/// A stream and the buffers that pieces go through on it. Dropping it waits for the stream first, then drops the fields
+/// in this order.
 pub(crate) struct Slot {
     host_input: PinnedBuffer,
     host_output: PinnedBuffer,
-    /// For inputs and for outputs; made when the slot first needs them.
+    /// Input and output; allocated when the slot first needs them.
     device: Option<[DeviceBuffer; 2]>,
-    /// Where in the host's buffers the outputs of what is under way will be.
+    /// Device address, in the host's buffers, of the outputs in flight.
     results: sys::CUdeviceptr,
-    /// For copies: that what went through each of the host's buffers is over.
+    /// Events after the last copy through each of the host's buffers.
     over: [Event; 2],
     stream: Arc<Stream>,
 }
 
 impl Slot {
-    /// With buffers of `bytes` bytes each way, of page-locked memory.
+    /// Allocates pinned buffers of `bytes` bytes each way.
     fn new(context: &Arc<Context>, bytes: usize) -> Result<Slot, Error> {
         Ok(Slot {
             host_input: PinnedBuffer::new(context, bytes)?,
@@ -68,8 +68,8 @@ impl Slot {
         })
     }
 
-    /// Whether what it has is large enough; what it has not can still be made. What is on the device counts where it is
-    /// needed.
+    /// True if all buffers that exist are large enough; others can still be allocated. Those on the device count with
+    /// `on_device` only.
     fn fits(&self, bytes: usize, on_device: bool) -> bool {
         let of_device = self.device.iter().flatten().filter(|_| on_device);
         [&self.host_input, &self.host_output].into_iter().all(|buffer| buffer.bytes() >= bytes)
@@ -80,16 +80,16 @@ impl Slot {
         self.device.iter().flatten().map(DeviceBuffer::bytes).sum()
     }
 
-    /// The addresses of its buffers on the device.
+    /// Returns the addresses of its buffers on the device.
     fn addresses(&self) -> Result<[sys::CUdeviceptr; 2], Error> {
         let [input, output] =
             self.device.as_ref().ok_or_else(|| Error::Internal("A slot without buffers on the device.".into()))?;
         Ok([input.address(), output.address()])
     }
 
-    /// Has `launch` compute on what was put into `host_input`, from there to as many `outputs` in `host_output`; both
-    /// begin at the addresses it gets. What it returns is the address of the first of the outputs. `once` says that it
-    /// reads samples and writes outputs about once each.
+    /// Submits `launch`, which computes from the samples in `host_input` as many `outputs` as requested, into
+    /// `host_output`; both begin at the addresses it gets. It returns the address of the first output. `once` states
+    /// that it reads samples and writes outputs about once each.
     pub(crate) fn compute<T: Pod>(
         &mut self,
         samples: usize,
@@ -103,8 +103,8 @@ impl Slot {
             return Ok(());
         }
         let (buffers, stream) = (self.addresses()?, self.stream.handle());
-        // SAFETY: the buffers are as long as these slices of theirs, and nobody touches them before the stream has been
-        // waited for; where an error or a panic ends this early, `Settled` waits before anything else happens to them.
+        // SAFETY: the buffers are as long as these slices of theirs, and nothing touches them before the stream has
+        // been waited for; after an early error or panic, `Settled` waits before anything else happens to them.
         unsafe {
             result::memcpy_htod_async(buffers[0], self.host_input.as_mut_slice::<T>(samples), stream)
                 .map_err(failed("cuMemcpyHtoDAsync"))?;
@@ -115,12 +115,12 @@ impl Slot {
         }
     }
 
-    /// The samples that are to be computed on.
+    /// Returns the buffer for the samples.
     pub(crate) fn samples<T: Pod>(&mut self, count: usize) -> &mut [T] {
         self.host_input.as_mut_slice(count)
     }
 
-    /// Waits for what was set going, and gives its outputs.
+    /// Waits for the submitted work, and returns its outputs.
     pub(crate) fn outputs<T: Pod>(&mut self, count: usize) -> Result<&[T], Error> {
         self.wait()?;
         let buffer =
@@ -134,16 +134,16 @@ impl Slot {
         self.stream.synchronize()
     }
 
-    /// Its two halves: a copy needs a buffer of the host's one way only.
+    /// Returns its two halves: a copy needs only one of the host's buffers.
     fn halves(&mut self) -> [Half<'_>; 2] {
         let Slot { host_input, host_output, over: [first, second], stream, .. } = self;
         [Half { buffer: host_input, over: first, stream }, Half { buffer: host_output, over: second, stream }]
     }
 }
 
-/// One of the host's buffers of a slot, for pieces that are only copied: while one is on its way, the thread copies
-/// for the other. (10^8 doubles up, an H200's host with 16 threads: 16.2 ms, with one buffer a thread 22.5; down
-/// to fresh memory 21.2 for 23.4.)
+/// One of the host's buffers of a slot, for pieces that are only copied: while one is in flight, the thread copies for
+/// the other. (10^8 doubles up, an H200's host with 16 threads: 16.2 ms, with one buffer a thread 22.5; down to fresh
+/// memory 21.2 for 23.4.)
 struct Half<'a> {
     buffer: &'a mut PinnedBuffer,
     over: &'a Event,
@@ -184,13 +184,13 @@ impl Worker for Half<'_> {
     }
 }
 
-/// Fills a buffer with the elements at these places of what is to be sent.
+/// Fills a buffer with the elements to be uploaded of this range.
 pub(crate) type Fill<'a, T> = dyn Fn(Range<usize>, &mut [T]) + Sync + 'a;
 
-/// Takes the elements at these places of what was fetched out of a buffer.
+/// Takes the downloaded elements of this range out of a buffer.
 pub(crate) type Take<'a, T> = dyn Fn(Range<usize>, &[T]) + Sync + 'a;
 
-/// Some numbers of the host on their way to the device.
+/// Upload of some elements.
 struct Sending<'a, T> {
     part: Range<usize>,
     fill: &'a Fill<'a, T>,
@@ -201,7 +201,7 @@ impl<T: Pod> Job<Half<'_>> for Sending<'_, T> {
     fn start(&mut self, half: &mut Half) -> Result<(), Error> {
         let samples = half.buffer.as_mut_slice(self.part.len());
         (self.fill)(self.part.clone(), samples);
-        // SAFETY: who asked for an upload has room at that address for as many; as for the buffer, see `Slot::compute`.
+        // SAFETY: the caller of the upload has room for as many at that address; the buffer: see `Slot::compute`.
         unsafe { result::memcpy_htod_async(self.to, samples, half.stream.handle()) }
             .map_err(failed("cuMemcpyHtoDAsync"))?;
         half.over.record(half.stream)
@@ -212,7 +212,7 @@ impl<T: Pod> Job<Half<'_>> for Sending<'_, T> {
     }
 }
 
-/// Some numbers of the device on their way to the host.
+/// Download of some elements into a slice.
 struct Fetching<'a, T> {
     from: sys::CUdeviceptr,
     output: &'a mut [T],
@@ -221,11 +221,11 @@ struct Fetching<'a, T> {
 impl<T: Pod> Job<Half<'_>> for Fetching<'_, T> {
     fn start(&mut self, half: &mut Half) -> Result<(), Error> {
         let results = half.buffer.as_mut_slice::<T>(self.output.len());
-        // SAFETY: who asked for a download has as many at that address; as for the buffer, see `Slot::compute`.
+        // SAFETY: the caller of the download promises as many at that address; as for the buffer, see `Slot::compute`.
         unsafe { result::memcpy_dtoh_async(results, self.from, half.stream.handle()) }
             .map_err(failed("cuMemcpyDtoHAsync"))?;
         half.over.record(half.stream)?;
-        // The output's memory may never have been touched. Meanwhile the device is at work.
+        // The output's pages may be unmapped yet. They are touched while the device is at work.
         host::have_pages(self.output);
         Ok(())
     }
@@ -237,7 +237,7 @@ impl<T: Pod> Job<Half<'_>> for Fetching<'_, T> {
     }
 }
 
-/// Some numbers of the device on their way to places of the host that are no neighbours.
+/// Download of some elements to scattered places of the host.
 struct Returning<'a, T> {
     from: sys::CUdeviceptr,
     part: Range<usize>,
@@ -260,23 +260,23 @@ impl<T: Pod> Job<Half<'_>> for Returning<'_, T> {
     }
 }
 
-/// The elements of the first of the pieces that an output of the host is filled in. Where they are as large as the
-/// pages that large arrays have, each piece but the first and the last is a page: then no two threads wait for each
-/// other to have one cleared. (10^8 doubles, an H200's host: 19.2 to 20.6 ms, and 23.8 to 24.7 across pages.)
+/// Returns the length of the first of the pieces in which an output of the host is filled. Where pieces are as large as
+/// the huge pages of large arrays, each piece but the first and the last is a page: then no two threads wait for each
+/// other while one is cleared. (10^8 doubles, an H200's host: 19.2 to 20.6 ms, and 23.8 to 24.7 across pages.)
 fn first_piece<T>(output: &[T], piece: usize) -> usize {
     let ahead = output.as_ptr().addr() % PIECE_BYTES / size_of::<T>();
     if piece * size_of::<T>() == PIECE_BYTES { piece - ahead } else { piece }
 }
 
-/// The places of `elements` elements, in pieces of `piece`.
+/// Returns the ranges of `elements` elements in pieces of `piece`.
 fn parts(elements: usize, piece: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Send {
     (0..elements).step_by(piece).map(move |start| start..elements.min(start + piece))
 }
 
-/// The staging slots of a device.
+/// Staging slots of a device.
 pub(crate) struct Slots {
     slots: Vec<Slot>,
-    /// How many devices share the threads with this one, itself included.
+    /// Number of devices that share the threads with this one, itself included.
     among: usize,
 }
 
@@ -285,25 +285,25 @@ impl Slots {
         Slots { slots: Vec::new(), among: 1 }
     }
 
-    /// Has this device share the threads with others from now on: as many as said, itself included.
+    /// Sets the number of devices that share the threads with this one, itself included.
     pub(crate) fn among(&mut self, devices: usize) {
         self.among = devices.max(1);
     }
 
-    /// The threads that copy for this device.
+    /// Returns the number of threads that copy for this device.
     fn threads(&self) -> usize {
         (Workers::count() / self.among).max(1)
     }
 
-    /// How many slots an array of `bytes` bytes is worth.
+    /// Returns the number of slots for an array of `bytes` bytes.
     pub(crate) fn worth(&self, bytes: usize) -> usize {
         slots_of(bytes, self.threads())
     }
 
-    /// Copies `input` to the address `to` on the device, by all slots at once. It is there when this returns.
+    /// Copies `input` to the address `to` on the device, by all slots at once, and waits for it.
     ///
     /// # Safety
-    /// There is room for it, and nothing that uses it is under way.
+    /// There is room for it, and nothing that uses it is in flight.
     pub(crate) unsafe fn upload<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
@@ -312,12 +312,11 @@ impl Slots {
         watch: &Watch,
     ) -> Result<(), Error> {
         let fill = |part: Range<usize>, to: &mut [T]| to.copy_from_slice(&input[part]);
-        // SAFETY: as the caller says.
+        // SAFETY: by the caller's promise.
         unsafe { self.upload_by(context, input.len(), &fill, to, watch) }
     }
 
-    /// Copies `elements` elements, which `fill` collects, to the address `to` on the device. They are there when this
-    /// returns.
+    /// Copies `elements` elements, collected by `fill`, to the address `to` on the device, and waits for them.
     ///
     /// # Safety
     /// As for [`Slots::upload`].
@@ -335,10 +334,10 @@ impl Slots {
         self.share_halves(slots, jobs, watch)
     }
 
-    /// Copies what is at the address `from` on the device to `output`, by all slots at once, once `ready` has happened.
+    /// Copies the elements at the address `from` on the device to `output`, by all slots at once, after `ready`.
     ///
     /// # Safety
-    /// There is as much then, and nothing that writes it is under way.
+    /// There are at least as many elements then, and nothing that writes them is in flight.
     pub(crate) unsafe fn download<T: Pod + Send + Sync>(
         &mut self,
         context: &Arc<Context>,
@@ -363,11 +362,11 @@ impl Slots {
         self.share_halves(slots, pieces.into_iter(), watch)
     }
 
-    /// Copies `elements` elements at the address `from` on the device to wherever `take` puts them, once `ready` has
-    /// happened.
+    /// Copies `elements` elements at the address `from` on the device to the places where `take` puts them, after
+    /// `ready`.
     ///
     /// # Safety
-    /// There are as many then, and nothing writes them from then on.
+    /// There are at least as many elements then, and nothing writes them from then on.
     pub(crate) unsafe fn download_by<T: Pod>(
         &mut self,
         context: &Arc<Context>,
@@ -383,8 +382,8 @@ impl Slots {
         self.share_halves(slots, jobs, watch)
     }
 
-    /// Sees that there are slots for a copy of `elements` elements, with whatever they have on the device, and says how
-    /// many there are, and the elements of a piece.
+    /// Reserves slots for a copy of `elements` elements, and returns their number, and the elements of a piece. Their
+    /// buffers on the device may be missing.
     fn reserve_for_copy<T>(&mut self, context: &Arc<Context>, elements: usize) -> Result<(usize, usize), Error> {
         let slots = self.worth(elements * size_of::<T>());
         let piece = elements.div_ceil(slots).clamp(1, PIECE_BYTES / size_of::<T>());
@@ -392,13 +391,13 @@ impl Slots {
         Ok((slots, piece))
     }
 
-    /// Sees that there are `wanted` slots with buffers of `bytes` bytes each way, and says how many there are: fewer
-    /// where neither the budget nor memory gives more, one at the least. With a `budget` they have buffers on the
-    /// device, which hold no more than that together; one slot is always allowed.
+    /// Makes `wanted` slots with buffers of `bytes` bytes each way, and returns their number: less where the budget or
+    /// memory is short, but at least one. With a `budget` they have buffers on the device, which take no more than that
+    /// in total; one slot is always allowed.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] where there is no memory for one. `short` says that it was so before: then buffers are no
-    /// larger than they must be.
+    /// [`Error::OutOfMemory`] where there is no memory for one. `short` states that memory was short before: then
+    /// buffers have no spare room.
     pub(crate) fn reserve(
         &mut self,
         context: &Arc<Context>,
@@ -407,8 +406,8 @@ impl Slots {
         budget: Option<usize>,
         short: bool,
     ) -> Result<usize, Error> {
-        // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond what all slots
-        // together may hold.
+        // Rounded up, so that arrays which grow a little from call to call find a buffer; but not beyond the bound for
+        // all slots together.
         let most = budget.unwrap_or(usize::MAX);
         let rounded = bytes.next_multiple_of(MIN_PIECE_BYTES);
         let room = if short || wanted.saturating_mul(2 * rounded) > most { bytes } else { rounded };
@@ -426,7 +425,7 @@ impl Slots {
             }
             match self.make(context, made, room, budget.is_some()) {
                 Ok(()) => {}
-                // Those that there are do the work.
+                // The slots made so far do the work.
                 Err(Error::OutOfMemory(_)) if made > 0 => return Ok(made),
                 Err(error) => return Err(error),
             }
@@ -434,7 +433,7 @@ impl Slots {
         Ok(wanted)
     }
 
-    /// Makes the slot `number`, which is one of those there are or the next.
+    /// Makes the slot `number`, an existing one or the next.
     fn make(&mut self, context: &Arc<Context>, number: usize, bytes: usize, on_device: bool) -> Result<(), Error> {
         if number == self.slots.len() {
             self.slots.push(Slot::new(context, bytes)?);
@@ -445,8 +444,8 @@ impl Slots {
         Ok(())
     }
 
-    /// Has the first `slots` slots do all jobs, each taking the next when it is done with one. Nothing is under way
-    /// when this returns, also with an error, or when the watch has said stop, or unwinds.
+    /// Has the first `slots` slots do all jobs, each taking the next when it is done with one. Nothing is in flight
+    /// when this returns, also with an error or after the watch has stopped the run, or unwinds.
     pub(crate) fn share<'j, J: Job<Slot> + Send + 'j>(
         &mut self,
         slots: usize,
@@ -471,19 +470,19 @@ impl Slots {
         share_among(&mut halves, slots, threads, &mut jobs, watch)
     }
 
-    /// Gives up the slots, and says whether there were any.
+    /// Frees the slots, and returns true if there were any.
     pub(crate) fn release(&mut self) -> bool {
         let any = !self.slots.is_empty();
         self.slots.clear();
         any
     }
 
-    /// The bytes that the slots hold on the device.
+    /// Returns the bytes that the slots hold on the device.
     pub(crate) fn device_bytes(&self) -> usize {
         self.slots.iter().map(Slot::device_bytes).sum()
     }
 
-    /// Gives up what the slots hold on the device. They make it again when they need it.
+    /// Frees the slots' buffers on the device. They are allocated again when needed.
     pub(crate) fn release_device(&mut self) {
         self.slots.iter_mut().for_each(|slot| slot.device = None);
     }

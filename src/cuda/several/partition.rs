@@ -1,10 +1,10 @@
-//! How an array falls into parts for several devices, and how many sweeps it is swept before the halos are exchanged.
+//! Cut of an array into parts for several devices, and the number of sweeps between exchanges of halos.
 //!
-//! # How deep
-//! A halo is computed for nothing, and an exchange takes time: [`Partition::new`] weighs both. Between devices that
-//! reach each other an exchange of halos for some hundred sweeps takes microseconds, and such rounds take milliseconds.
-//! Where it takes longer than that is worth, a device has three parts: those at its ends are swept first, and while
-//! their halos travel, on a stream of their own, the one in the middle is swept.
+//! # Depth
+//! A halo is computed redundantly, and an exchange takes time: [`Partition::new`] weighs both. Between devices that are
+//! peers an exchange of halos for some hundred sweeps takes microseconds, and such rounds take milliseconds. Where it
+//! takes longer, a device may have three parts: those at its ends are swept first, and while their halos travel, on a
+//! stream of their own, the one in the middle is swept.
 
 use crate::cuda::cut::{Cut, Size, Tile};
 use crate::cuda::routes::work::Work;
@@ -14,18 +14,18 @@ use crate::stencil::{Error, Real};
 /// take longer, and so an exchange counts less with them.
 const MULTIPLY_ADDS: f64 = 12e12;
 
-/// No sweep takes less, in seconds.
-const LEAST_SWEEP: f64 = 1e-6;
+/// Minimum time of a sweep, in seconds.
+const MIN_SWEEP: f64 = 1e-6;
 
-/// What the beginning and the end of a launch leave idle of a device, in seconds.
+/// Idle time of a device at the begin and the end of a launch, in seconds.
 const LAUNCH: f64 = 4e-6;
 
-/// What each part of a device but the first adds to a launch, in seconds: its beginning and end, and copies of halos
+/// Time that each part of a device but the first adds to a launch, in seconds: its begin and end, and copies of halos
 /// between parts of one device. From two rounds of two H200 with three parts each: 80 us of 8 sweeps of 3 x 3 over
 /// 16384 x 16384, and 96 us of two of 3 x 3 x 3 over 640 x 640 x 640.
-const MORE_PARTS: f64 = 40e-6;
+const EXTRA_PART: f64 = 40e-6;
 
-/// The way of a halo between two devices.
+/// A link between two devices.
 #[derive(Debug, Clone, Copy)]
 struct Link {
     /// In seconds, events included.
@@ -34,22 +34,22 @@ struct Link {
     rate: f64,
 }
 
-/// Between two H200 of one host 395 GB/s each way, and 4.9 us for 8 KB with events; with a margin.
+/// Link between two H200 of one host, 395 GB/s each way, and 4.9 us for 8 KB with events; with a margin.
 const DIRECT: Link = Link { latency: 15e-6, rate: 250e9 };
 
-/// Through the host's memory, both ways at the same time.
+/// Link through the host's memory, in both directions at the same time.
 const THROUGH_THE_HOST: Link = Link { latency: 60e-6, rate: 15e9 };
 
-/// The parts that a device may have.
+/// Possible numbers of parts on a device.
 const PARTS_EACH: [usize; 2] = [1, 3];
 
-/// How an array falls into parts, and how its halos are filled.
+/// Cut of an array into parts, and the sources of their halos.
 #[derive(Debug)]
 pub(crate) struct Partition<T> {
     pub(super) cut: Cut<T>,
-    /// For each part, its device and where its halo comes from.
+    /// Device of each part, and sources of its halo.
     pub(super) parts: Vec<Part>,
-    /// The parts that a device has at most.
+    /// Maximum number of parts on a device.
     each: usize,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Part {
     pub(super) halo: Vec<Segment>,
 }
 
-/// Neighbouring elements of a halo: which part computes them, where they lie there, and where they belong.
+/// Neighbouring elements of a halo: the part that computes them, their place there, and their place in the halo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) part: usize,
@@ -70,11 +70,12 @@ pub(super) struct Segment {
 }
 
 impl<T: Real> Partition<T> {
-    /// For this work on `devices` devices, which do `multiply_adds` multiply-adds for an output. `fused` tells how many
-    /// sweeps a launch does over an array of this size. `None` where one device takes no longer, or the array cannot be
+    /// Chooses the partition for this work on `devices` devices, with `multiply_adds` multiply-adds for an output.
+    /// `fused` returns the number of sweeps in a launch over an array of this size. `None` if one device takes no
+    /// longer, or the array cannot be cut.
     /// cut.
     ///
-    /// # Errors
+    /// Those of `fused`.
     /// What `fused` returns.
     pub(crate) fn new(
         work: &Work<T>,
@@ -91,19 +92,19 @@ impl<T: Real> Partition<T> {
         Ok(depth.map(|(each, at_once)| Partition::with(work, along, devices, each, at_once)))
     }
 
-    /// With `each` parts on a device, and `at_once` sweeps in a round at the most. `None` where the array cannot be
+    /// Partitions with `each` parts on a device, and at most `at_once` sweeps in a round. `None` if the array cannot be
     /// cut.
     pub(crate) fn of_depth(work: &Work<T>, devices: usize, (each, at_once): (usize, usize)) -> Option<Partition<T>> {
         Some(Partition::with(work, dimension(work, devices)?, devices, each, at_once))
     }
 
-    /// With `each` parts on a device, cut along this dimension, and `at_once` sweeps in a round at the most.
+    /// Partitions with `each` parts on a device, cut along this dimension, and at most `at_once` sweeps in a round.
     fn with(work: &Work<T>, along: usize, devices: usize, each: usize, at_once: usize) -> Partition<T> {
         let length = work.size[along];
         let reach = work.radius[along];
-        // Without a halo there is nothing to exchange.
+        // Without a halo nothing is exchanged.
         let at_once = if reach == 0 { work.sweeps } else { at_once.clamp(1, work.sweeps) };
-        // A device's parts are neighbours; where there are fewer parts than were asked for, some devices have fewer.
+        // A device's parts are neighbours; if there are fewer parts than requested, some devices have fewer.
         let wanted = (devices * each).min(length);
         let cut = Cut::parts(work.size, work.sides, along, wanted, reach * at_once, at_once);
         let count = cut.count();
@@ -118,12 +119,12 @@ impl<T: Real> Partition<T> {
         Partition { cut, parts, each }
     }
 
-    /// The buffers that a device needs, and the bytes of each.
+    /// Returns the number of buffers that a device needs, and the bytes of each.
     pub(crate) fn buffers(&self) -> (usize, usize) {
         (2 * self.each, self.cut.most_samples() * size_of::<T>())
     }
 
-    /// The numbers of a device's parts, in the order in which they are swept: first those that others wait for.
+    /// Returns the numbers of a device's parts, in the order in which they are swept: first those that others wait for.
     pub(super) fn of_device(&self, device: usize) -> Vec<usize> {
         let mut numbers: Vec<usize> =
             (0..self.parts.len()).filter(|&number| self.parts[number].device == device).collect();
@@ -131,13 +132,13 @@ impl<T: Real> Partition<T> {
         numbers
     }
 
-    /// The segments of a part's halo that lie on other devices.
+    /// Returns the segments of a part's halo that lie on other devices.
     pub(super) fn of_others(&self, number: usize) -> Vec<&Segment> {
         let part = &self.parts[number];
         part.halo.iter().filter(|segment| self.parts[segment.part].device != part.device).collect()
     }
 
-    /// The parts of other devices whose halos show some of this one.
+    /// Returns the parts of other devices whose halos are filled from this one.
     pub(super) fn shown_in(&self, number: usize) -> Vec<usize> {
         let device = self.parts[number].device;
         let shows = |other: &usize| self.parts[*other].halo.iter().any(|segment| segment.part == number);
@@ -145,8 +146,8 @@ impl<T: Real> Partition<T> {
     }
 }
 
-/// The dimension along which an array had better be cut for `devices` devices: one along which no output needs its
-/// neighbours; else the last one, where the elements of a halo are neighbours in memory, or the longest.
+/// Returns the best dimension to cut an array for `devices` devices: one along which no output needs its neighbours;
+/// else the last one, where the elements of a halo are neighbours in memory, or the longest.
 fn dimension<T>(work: &Work<T>, devices: usize) -> Option<usize> {
     let Work { size, radius, .. } = work;
     let long = |d: &usize| size[*d] >= 2 * devices;
@@ -156,8 +157,8 @@ fn dimension<T>(work: &Work<T>, devices: usize) -> Option<usize> {
     free.or(last).or(Some(longest)).filter(|&d| size[d] > 1)
 }
 
-/// How many parts a device has, and how many sweeps are in a round, so that a sweep takes least time; `None` where one
-/// device takes no longer for the whole array. A launch does `fused` sweeps; rounds of whole launches are quicker than
+/// Returns the number of parts on a device and of sweeps in a round such that a sweep takes least time; `None` if one
+/// device takes no longer for the whole array. A launch does `fused` sweeps; rounds of whole launches are faster than
 /// others.
 fn depth<T>(
     work: &Work<T>,
@@ -171,15 +172,15 @@ fn depth<T>(
     let elements = size.iter().product::<usize>() as f64;
     let (length, reach) = (size[along] as f64 / devices as f64, radius[along] as f64);
     let plane = elements / size[along] as f64;
-    let sweep = (elements / devices as f64 * multiply_adds as f64 / MULTIPLY_ADDS).max(LEAST_SWEEP);
+    let sweep = (elements / devices as f64 * multiply_adds as f64 / MULTIPLY_ADDS).max(MIN_SWEEP);
     let time = |each: usize, at_once: usize| {
         let (parts, at_once) = (each as f64, at_once as f64);
         let halo = reach * at_once;
         let exchange = link.latency + halo * plane * size_of::<T>() as f64 / link.rate;
-        // Behind it is the sweeping of the parts that do not wait for it.
+        // The exchange overlaps with the sweeps of the parts that do not wait for it.
         let hidden = if each > 1 { sweep * at_once * (parts - 2.0) / parts } else { 0.0 };
         sweep * (1.0 + 2.0 * parts * halo / length)
-            + (LAUNCH + (parts - 1.0) * MORE_PARTS) / at_once.min(fused as f64)
+            + (LAUNCH + (parts - 1.0) * EXTRA_PART) / at_once.min(fused as f64)
             + (exchange - hidden).max(0.0) / at_once
     };
     let fused = fused.clamp(1, *sweeps);
@@ -188,12 +189,12 @@ fn depth<T>(
     let more = launches.map_while(|n| n.checked_mul(fused).filter(|k| k <= sweeps));
     let depths: Vec<usize> = fewer.chain(more).chain([*sweeps]).collect();
     let ways = PARTS_EACH.into_iter().flat_map(|each| depths.iter().map(move |&at_once| (each, at_once)));
-    let alone = (elements * multiply_adds as f64 / MULTIPLY_ADDS).max(LEAST_SWEEP) + LAUNCH / fused as f64;
+    let alone = (elements * multiply_adds as f64 / MULTIPLY_ADDS).max(MIN_SWEEP) + LAUNCH / fused as f64;
     let best = ways.min_by(|a, b| time(a.0, a.1).total_cmp(&time(b.0, b.1)));
     best.filter(|best| time(best.0, best.1) < alone)
 }
 
-/// Where the halo of a part comes from.
+/// Returns the sources of the halo of a part.
 fn halo<T: Real>(cut: &Cut<T>, along: usize, tile: &Tile) -> Vec<Segment> {
     let size = tile.size();
     let outputs = tile.output(along);
@@ -205,7 +206,7 @@ fn halo<T: Real>(cut: &Cut<T>, along: usize, tile: &Tile) -> Vec<Segment> {
     let sides = [first..outputs.start as isize, outputs.end as isize..(outputs.end + after) as isize];
     for mut places in sides {
         while !places.is_empty() {
-            // Where the array goes round, a halo may show it more than once.
+            // In a periodic array, a halo may contain a place more than once.
             let place = places.start.rem_euclid(length) as usize;
             let owner = cut.tile_with(along, place);
             let its = cut.tile(owner);
@@ -232,7 +233,7 @@ mod tests {
     use crate::stencil::{Boundary, Compute, Convolution, Ends, Filter, Reference, Sides};
     use crate::watch::Watch;
 
-    /// Several parts, swept in rounds as arrays of their own, with halos that are filled as the partition says, are the
+    /// Several parts, swept in rounds as arrays of their own, with halos filled according to the partition, give the
     /// whole array: for all boundaries, along each dimension, with halos longer than parts.
     #[test]
     fn parts_and_their_halos_are_the_array() {
@@ -300,7 +301,7 @@ mod tests {
                         }
                         let mut output = vec![f64::NAN; input.len()];
                         for (array, part) in arrays.iter().zip(&partition.parts) {
-                            // SAFETY: nobody else is there.
+                            // SAFETY: there is no other thread.
                             unsafe {
                                 partition.cut.scatter(
                                     &part.tile,
@@ -311,7 +312,7 @@ mod tests {
                         }
                         assert_eq!(output, expected, "{what}");
                         cut += usize::from(partition.parts.len() > 1);
-                        // Who reads and who is read know of each other.
+                        // Readers and sources know of each other.
                         for (number, part) in partition.parts.iter().enumerate() {
                             assert!(part.device < devices, "{what}");
                             for other in partition.shown_in(number) {
@@ -322,7 +323,7 @@ mod tests {
                                 between += 1;
                             }
                         }
-                        // First those that others wait for; each part once.
+                        // First the parts that others wait for; each part once.
                         let mut all: Vec<_> = (0..devices).flat_map(|device| partition.of_device(device)).collect();
                         all.sort_unstable();
                         assert_eq!(all, (0..partition.parts.len()).collect::<Vec<_>>(), "{what}");
@@ -333,7 +334,7 @@ mod tests {
         assert!(cut > 400 && between > 1000, "{cut} {between}");
     }
 
-    /// What is computed twice and what is waited for are next to nothing where parts are large.
+    /// Redundant work and waits are next to nothing if parts are large.
     #[test]
     fn halos_are_as_deep_as_pays() {
         let work = |size, radius, sweeps| Work::<f64> { size, radius, sides: Sides::default(), sweeps };
@@ -357,18 +358,18 @@ mod tests {
         let volume = work([640, 640, 640], [1, 1, 1], 1000);
         let (along, each, at_once, twice) = chosen(&volume, 27, 2, 2, true);
         assert!((along, each) == (2, 1) && twice < 0.05, "{at_once} {twice}");
-        // What takes long is hidden.
+        // A long exchange is hidden.
         let (_, each, at_once, twice) = chosen(&volume, 27, 2, 2, false);
         assert!(each == 3 && twice < 0.2, "{at_once} {twice}");
-        // What is small stays on one device.
+        // Small arrays stay on one device.
         for (size, fused) in [([1, 4000, 1], 1_000_000), ([256, 256, 1], 12)] {
             assert_eq!(depth(&work(size, [0, 1, 0], 1_000_000), 1, 3, fused, 2, DIRECT), None);
         }
-        // A launch may do all sweeps: that is no reason for halos that are many times as long as what is between.
+        // A launch may do all sweeps: but halos do not become many times as long as the outputs between them.
         let long = work([1, 10_000_000, 1], [0, 10, 0], 1_000_000);
         let (_, _, at_once, twice) = chosen(&long, 21, 1_000_000, 2, true);
         assert!(twice < 0.1, "{at_once} {twice}");
-        // Pages, where there are enough of them; columns else. Where no output needs its neighbours, nothing is sent.
+        // Pages, if there are enough of them; else columns. Along a dimension without neighbours, nothing is exchanged.
         assert_eq!(dimension(&work([100, 100, 400], [1, 1, 1], 10), 4), Some(2));
         assert_eq!(dimension(&work([100, 400, 3], [1, 1, 1], 10), 4), Some(1));
         assert_eq!(dimension(&work([100, 400, 50], [1, 1, 0], 10), 4), Some(2));

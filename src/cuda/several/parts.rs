@@ -1,14 +1,14 @@
-//! An array that is swept on several devices at once, each with a part of it.
+//! Sweeps over an array on several devices at once, each with a part of it.
 //!
-//! # How
-//! The array is cut along one dimension into parts with halos, [tiles](crate::cuda::cut) that stay where they are. In a
-//! round every part is swept as an array of its own, as often as its halo allows. Then each halo is filled anew from
-//! the parts whose outputs it shows: from device to device where they reach each other, else through the host, as the
-//! driver has it. So the host's memory is met at the beginning and at the end alone.
+//! # Rounds
+//! The array is cut along one dimension into parts with halos, [tiles](crate::cuda::cut) that stay on their devices. In
+//! a round every part is swept as an array of its own, as often as its halo allows. Then each halo is filled anew from
+//! the parts that compute its elements: from device to device between peers, else by the driver through the host. So
+//! the array crosses the host's link only at the begin and at the end.
 //!
 //! # Order
-//! The devices wait for each other by events. A thread puts on the queue of its device what waits for an event only
-//! when the event was recorded, which it hears at the [`Rendezvous`].
+//! The devices wait for each other by events. A thread submits a wait for an event only when the event was recorded,
+//! which it learns at the [`Rendezvous`].
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -32,7 +32,7 @@ use crate::stencil::Error;
 use crate::watch::Watch;
 use crate::workers::Workers;
 
-/// What is computed, over which parts.
+/// Work over parts.
 pub(crate) struct PartsRun<'a, T> {
     pub(crate) kernel: &'a dyn Kernel<T>,
     pub(crate) work: &'a Work<T>,
@@ -41,7 +41,7 @@ pub(crate) struct PartsRun<'a, T> {
     pub(crate) watch: &'a Watch,
 }
 
-/// Waits for the queues of all devices on the way out, whatever happened: what is dropped after it is in use no more.
+/// Waits for the queues of all devices when dropped, also after an error: later drops then free unused objects.
 struct Settled(Vec<Arc<Queue>>);
 
 impl Drop for Settled {
@@ -51,10 +51,10 @@ impl Drop for Settled {
 }
 
 impl<T: Element> PartsRun<'_, T> {
-    /// All sweeps, from the host's memory to the host's memory.
+    /// Does all sweeps, from the host's memory to the host's memory.
     pub(crate) fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
         let (_, bytes) = self.partition.buffers();
-        // Others read a device's buffers: they go when all are done.
+        // Others read a device's buffers: they are freed when all are done.
         let owns: Vec<_> = devices.iter().map(|device| Mutex::new(CallBuffers::new(&device.queue))).collect();
         let _settled = Settled(devices.iter().map(|device| device.queue.clone()).collect());
         let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
@@ -90,16 +90,16 @@ impl<T: Element> PartsRun<'_, T> {
 struct OnDevice<'a> {
     number: usize,
     tile: &'a Tile,
-    /// Where its samples are, and what may be written to.
+    /// Address of its samples, and of the other buffer.
     here: sys::CUdeviceptr,
     other: sys::CUdeviceptr,
-    /// When what came from other devices is there.
+    /// Event of the last copies from other devices.
     arrived: Option<Arc<Event>>,
-    /// The updates that the watch has heard of.
+    /// Updates already reported to the watch.
     counted: usize,
 }
 
-/// A device's share of the work.
+/// Work of one device.
 struct Member<'a, T> {
     run: DeepRound<'a, T>,
     partition: &'a Partition<T>,
@@ -108,9 +108,9 @@ struct Member<'a, T> {
 }
 
 impl<T: Element> Member<'_, T> {
-    /// Sends the parts to where they are to lie, and has buffers of `bytes` bytes for what is made of them.
+    /// Uploads the parts, and allocates buffers of `bytes` bytes for the results.
     ///
-    /// A gigabyte of a device's memory takes the driver some milliseconds, and the parts are on their way meanwhile.
+    /// The driver takes some milliseconds to allocate a gigabyte, and the parts are uploaded meanwhile.
     fn send(
         &self,
         device: &mut Device,
@@ -119,7 +119,7 @@ impl<T: Element> Member<'_, T> {
         bytes: usize,
     ) -> Result<(), Error> {
         let context = device.context.clone();
-        // The buffers may have been somebody's whose work is under way.
+        // Earlier users of the buffers may have work in flight.
         device.queue.wait()?;
         let mut others = Vec::with_capacity(parts.len());
         let mut have_others = |count: usize| (0..count).try_for_each(|_| own.room_for(bytes).map(|at| others.push(at)));
@@ -142,14 +142,14 @@ impl<T: Element> Member<'_, T> {
             }
         }
         parts.iter_mut().zip(others).for_each(|(part, other)| part.other = other);
-        // What somebody did with these buffers is ahead on the queue, and others write to them, too.
+        // Earlier work with these buffers is on the queue, and other devices write to them, too.
         device.queue.wait()
     }
 
     fn run(&self, device: &mut Device, mut parts: Vec<OnDevice>, notes: &mut Notes) -> Result<(), Error> {
-        // Waited for ahead of all that is dropped before.
+        // Declared last, so that it waits before the others are dropped.
         let copies = Idle::new(&Stream::new(&device.context)?);
-        // The output's memory may never have been touched. Meanwhile the device is at work.
+        // The output's pages may be unmapped yet. They are touched while the device is at work.
         let places = parts.iter().filter_map(|part| self.run.cut.run_of(part.tile));
         let places = places.reduce(|all, one| all.start.min(one.start)..all.end.max(one.end)).unwrap_or(0..0);
         self.run.to.have_pages_during(places, || {
@@ -162,7 +162,7 @@ impl<T: Element> Member<'_, T> {
         device.queue.wait()
     }
 
-    /// All rounds of sweeps.
+    /// Does all rounds of sweeps.
     fn rounds(
         &self,
         device: &Device,
@@ -187,8 +187,8 @@ impl<T: Element> Member<'_, T> {
         Ok(())
     }
 
-    /// Puts the sweeps of a round over a part on the queue, once its halo is there and nobody reads what they
-    /// overwrite.
+    /// Puts the sweeps of a round over a part on the queue, after its halo was filled and others have read the outputs
+    /// that they overwrite.
     fn sweep(
         &self,
         device: &Device,
@@ -210,7 +210,7 @@ impl<T: Element> Member<'_, T> {
         let run = DeepRound { work, ..self.run };
         let begin = notes.begin(stream)?;
         let SweptTile { result, ready, counted } = run.sweep(device, part.tile, [part.here, part.other])?;
-        // All of the round is counted when the next one begins: it is behind this on the queue.
+        // The round counts as done when the next one begins: that is after this on the queue.
         let updates = sweeps * part.tile.outputs();
         self.run.watch.count(updates - counted);
         part.counted += updates;
@@ -236,7 +236,7 @@ impl<T: Element> Member<'_, T> {
         Ok(())
     }
 
-    /// Fills what a part's halo shows of other devices' parts, on a stream for that alone.
+    /// Fills a part's halo from other devices' parts, on a stream for that alone.
     fn fill_from_others(
         &self,
         copies: &Arc<Stream>,
@@ -259,8 +259,8 @@ impl<T: Element> Member<'_, T> {
             }
             let owner = &self.contexts[self.partition.parts[segment.part].device];
             let (to, from) = (at::<T>(part.here, segment.to), at::<T>(address, segment.from));
-            // SAFETY: both are within their parts; the owner overwrites what is read only after this, and what is
-            // written is read only after this: they wait for the event that follows.
+            // SAFETY: both are within their parts; the source is overwritten only after this copy, and the halo is read
+            // only after it: both wait for the event that follows.
             unsafe { copies.copy_from(owner, to, from, segment.elements * size_of::<T>()) }?;
         }
         let (arrived, filled) = (Arc::new(Event::new(copies.context())?), Event::new(copies.context())?);
@@ -272,34 +272,34 @@ impl<T: Element> Member<'_, T> {
         Ok(())
     }
 
-    /// Has the outputs of a part come back.
+    /// Downloads the outputs of a part.
     fn fetch(&self, device: &mut Device, part: &OnDevice) -> Result<(), Error> {
         let swept = SweptTile { result: part.here, ready: device.queue.mark()?, counted: part.counted };
         self.run.fetch(device, part.tile, swept)
     }
 }
 
-/// The address of an element.
+/// Returns the address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
     address + (element * size_of::<T>()) as sys::CUdeviceptr
 }
 
-/// Where the threads of the devices tell each other what they have put on their queues.
+/// Exchange between the devices' threads of the events on their queues.
 struct Rendezvous {
     announced: Mutex<Announced>,
     changed: Condvar,
 }
 
 struct Announced {
-    /// For each part, its last round, where its outputs are then, and when.
+    /// Last round of each part, the address of its outputs then, and their event.
     swept: Vec<Option<(usize, sys::CUdeviceptr, Arc<Event>)>>,
-    /// For each part, the last round after which its halo was filled from other devices, and when.
+    /// Last round after which each part's halo was filled from other devices, and the event.
     filled: Vec<Option<(usize, Arc<Event>)>>,
-    /// What has ended the work of all.
+    /// Error that has ended the work of all.
     failed: Option<Error>,
 }
 
-/// How often a thread that waits for another one asks whether the user has pressed Ctrl-C.
+/// Interval in which a thread that waits for another one checks for Ctrl-C.
 const TICK: Duration = Duration::from_millis(50);
 
 impl Rendezvous {
@@ -322,13 +322,13 @@ impl Rendezvous {
         self.changed.notify_all();
     }
 
-    /// Ends the waiting of all.
+    /// Ends the waits of all with this error.
     fn fail(&self, error: &Error) {
         self.announced().failed.get_or_insert_with(|| error.clone());
         self.changed.notify_all();
     }
 
-    /// Where a part's outputs of this round are, and when.
+    /// Waits until a part was submitted for this round, and returns the address of its outputs, and their event.
     fn swept(&self, part: usize, round: usize, watch: &Watch) -> Result<(sys::CUdeviceptr, Arc<Event>), Error> {
         self.wait(watch, |announced| match &announced.swept[part] {
             Some((of, address, ready)) if *of == round => Some((*address, ready.clone())),
@@ -336,7 +336,7 @@ impl Rendezvous {
         })
     }
 
-    /// When a part's halo was filled after this round.
+    /// Waits until the copies to a part's halo were submitted after this round, and returns their event.
     fn filled(&self, part: usize, round: usize, watch: &Watch) -> Result<Arc<Event>, Error> {
         self.wait(watch, |announced| match &announced.filled[part] {
             Some((of, event)) if *of == round => Some(event.clone()),

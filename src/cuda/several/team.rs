@@ -1,7 +1,7 @@
-//! The engine on several devices of one process: an array of the host's over all of them, with the same bits.
+//! The engine on several devices of one process: an array of the host over all of them, with the same bits.
 //!
 //! # Routes
-//! They are those of one device (see [`routes`]), with the work shared out:
+//! The routes are those of one device (see [`routes`]), with the work shared out:
 //! - *Streamed*: each device has slots of its own and takes the next tile when it is done with one, over its own link.
 //! - *Resident*: each device holds a part of the array while it is swept, and neighbours exchange halos: see
 //!   [`parts`](super::parts).
@@ -37,27 +37,27 @@ use crate::stencil::{
 };
 use crate::watch::Watch;
 
-/// The engine on several devices, for arrays of the host's. It holds no arrays of its own.
+/// The engine on several devices, for arrays of the host. It holds no arrays of its own.
 ///
 /// It takes all its devices for a call, or none: see [`Cuda`].
 #[derive(Debug, Clone)]
 pub struct Team {
     members: Vec<Cuda>,
-    /// Whether halos go from device to device where these reach each other, and not through the host.
+    /// True if halos go from device to device between peers, and not through the host.
     direct: bool,
-    /// How many parts of an array a device has, and how many sweeps are in a round, where that is not to be chosen.
+    /// Number of parts on a device and of sweeps in a round, if they are fixed.
     depth: Option<(usize, usize)>,
     timeline: Option<PathBuf>,
 }
 
 impl Team {
-    /// The engine on these devices (their ordinals, from 0), two or more, each once; their contexts are opened now.
+    /// Opens the engine on these devices (their ordinals, from 0), two or more, each once, with their contexts.
     ///
     /// # Errors
     /// As [`Cuda::open`], for the first device that cannot be used.
     ///
     /// # Panics
-    /// Where one comes twice, or there is none.
+    /// If one comes twice, or there is none.
     pub fn open(ordinals: &[usize]) -> Result<Team, Error> {
         let distinct = ordinals.iter().enumerate().all(|(i, ordinal)| !ordinals[..i].contains(ordinal));
         assert!(distinct && !ordinals.is_empty(), "devices {ordinals:?}");
@@ -65,25 +65,25 @@ impl Team {
         Ok(Team { members, direct: true, depth: None, timeline: None })
     }
 
-    /// Bounds the memory of each device that its buffers take: see [`Cuda::with_device_bytes`].
+    /// Bounds the memory of the buffers on each device: see [`Cuda::with_device_bytes`].
     pub fn with_device_bytes(self, device_bytes: usize) -> Team {
         let members = self.members.into_iter().map(|cuda| cuda.with_device_bytes(device_bytes)).collect();
         Team { members, ..self }
     }
 
-    /// Has several sweeps go by this walk: see [`Cuda::with_walk`].
+    /// Does several sweeps by this walk: see [`Cuda::with_walk`].
     pub fn with_walk(self, walk: Gait) -> Team {
         let members = self.members.into_iter().map(|cuda| cuda.with_walk(walk)).collect();
         Team { members, ..self }
     }
 
-    /// Has halos go through the host's memory, as they do between devices that do not reach each other.
+    /// Sends halos through the host's memory, as between devices that are no peers.
     pub fn through_the_host(self) -> Team {
         Team { direct: false, ..self }
     }
 
-    /// Has `each` parts of an array on a device, and halos for `sweeps` sweeps at the most, instead of what takes least
-    /// time: for measurements and tests. Arrays that are swept more than once are then always in parts.
+    /// Fixes the parts of an array on a device to `each`, and the halos to at most `sweeps` sweeps, instead of the
+    /// fastest: for measurements and tests. Arrays that are swept more than once are then always in parts.
     ///
     /// # Panics
     /// For no part, or no sweep.
@@ -92,18 +92,18 @@ impl Team {
         Team { depth: Some((each, sweeps)), ..self }
     }
 
-    /// Has a call whose array stays on the devices write to this file when each of them swept and when halos
-    /// travelled, for `chrome://tracing` or `ui.perfetto.dev`. Where that cannot be written, standard error says so.
+    /// Writes to this file when each device swept and when halos travelled, for calls whose array stays on the devices,
+    /// for `chrome://tracing` or `ui.perfetto.dev`. If the file cannot be written, standard error says so.
     pub fn with_timeline(self, file: PathBuf) -> Team {
         Team { timeline: Some(file), ..self }
     }
 
-    /// The devices' ordinals, from 0.
+    /// Returns the devices' ordinals, from 0.
     pub fn ordinals(&self) -> impl Iterator<Item = usize> + '_ {
         self.members.iter().map(Cuda::ordinal)
     }
 
-    /// What an array here would be: there is none.
+    /// Returns the error of calls with an array here: there is none.
     fn holds_none<R>(&self) -> Result<R, Error> {
         Err(Error::Internal("No array lies on several devices.".into()))
     }
@@ -156,7 +156,7 @@ impl Runs for Team {
     }
 }
 
-/// What is computed, without the devices and the data.
+/// Work without the devices and the data.
 struct SharedRun<'a, T> {
     kernel: &'a dyn Kernel<T>,
     work: &'a Work<T>,
@@ -169,7 +169,7 @@ struct SharedRun<'a, T> {
 
 impl<T: Element> SharedRun<'_, T> {
     fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
-        /// The threads are for one device again, whatever happens.
+        /// Assigns all threads to one device again when dropped.
         struct Alone<'a, 'd>(&'a mut [&'d mut Device]);
         impl Drop for Alone<'_, '_> {
             fn drop(&mut self) {
@@ -197,7 +197,7 @@ impl<T: Element> SharedRun<'_, T> {
         self.streamed(devices.0, input, output)
     }
 
-    /// How the array falls into parts, if it had better.
+    /// Returns the partition of the array, if parts are worth it.
     fn partition(&self, devices: &[&mut Device]) -> Result<Option<Partition<T>>, Error> {
         if let Some(depth) = self.depth {
             return Ok(Partition::of_depth(self.work, devices.len(), depth));
@@ -214,7 +214,7 @@ impl<T: Element> SharedRun<'_, T> {
         Partition::new(self.work, self.kernel.work(), devices.len(), direct, fused)
     }
 
-    /// All sweeps, each device with its parts of the array; false where they have no room.
+    /// Does all sweeps, each device with its parts of the array; returns false if they have no room.
     fn in_parts(
         &self,
         devices: &mut [&mut Device],
@@ -225,7 +225,7 @@ impl<T: Element> SharedRun<'_, T> {
         if self.direct {
             reach_each_other(devices)?;
         }
-        // Whatever nobody needs is room for a part.
+        // Unused buffers are room for a part.
         for device in devices.iter_mut() {
             let (buffers, bytes) = partition.buffers();
             device.context.bind()?;
@@ -246,7 +246,7 @@ impl<T: Element> SharedRun<'_, T> {
         }
     }
 
-    /// All sweeps in deep tiles; false where there are none, or no room for them.
+    /// Does all sweeps in deep tiles; returns false if there are none, or no room for them.
     fn deep(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<bool, Error> {
         let mut limit = self.work.elements().div_ceil(devices.len());
         for device in devices.iter_mut() {
@@ -255,7 +255,7 @@ impl<T: Element> SharedRun<'_, T> {
             let free = self.budget.during_a_call(|| device.context.free_memory())?;
             limit = limit.min(free / (DEEP_BUFFERS * size_of::<T>()));
         }
-        // A halo on top of what is a device's share is worth it, if there is room for it.
+        // Tiles larger by the halo than a device's share are worth it, if there is room for them.
         let (cut, owns) = loop {
             let Some(cut) = self.kernel.deep(self.work.sweeps, limit) else {
                 return Ok(false);
@@ -288,12 +288,12 @@ impl<T: Element> SharedRun<'_, T> {
             let numbers = Shared::new(0..cut.count());
             on_all(devices, &|_| {}, &|index, device| {
                 let kernel = &*kernels[index];
-                // The buffers may have been somebody's whose work is under way.
+                // Earlier users of the buffers may have work in flight.
                 device.queue.wait()?;
                 let work = Work { sweeps, ..*self.work };
                 let round = DeepRound { kernel, work, cut: &cut, from, to, watch: self.watch };
                 let result = round.run(device, numbers.take(), buffers[index]);
-                // Whatever happened, nothing is under way when the buffers are given back.
+                // Also after an error, nothing is in flight when the buffers are returned.
                 device.queue.finish();
                 result
             })
@@ -301,7 +301,7 @@ impl<T: Element> SharedRun<'_, T> {
         Ok(true)
     }
 
-    /// All sweeps in tiles that go through the slots of all devices.
+    /// Does all sweeps in tiles that go through the slots of all devices.
     fn streamed(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
         let among = devices.len();
         let reserve = |device: &mut &mut Device| {
@@ -324,7 +324,7 @@ impl<T: Element> SharedRun<'_, T> {
         })
     }
 
-    /// All sweeps, in rounds of as many as the halos of a cut allow.
+    /// Does all sweeps, in rounds of as many as the halos of a cut allow.
     fn in_rounds(
         &self,
         cut: &Cut<T>,
@@ -339,7 +339,7 @@ impl<T: Element> SharedRun<'_, T> {
     }
 }
 
-/// Whether each of these devices reaches the memory of all others, from now on.
+/// Returns true if all of these devices are peers from now on.
 fn reach_each_other(devices: &[&mut Device]) -> Result<bool, Error> {
     let contexts: Vec<&Context> = devices.iter().map(|device| &*device.context).collect();
     for context in &contexts {
@@ -375,7 +375,7 @@ impl<T: Element> Compute<T> for Team {
         self.holds_none()
     }
 
-    /// Never: what a call needs beside the host's arrays lies in the host's memory.
+    /// Returns false: a call needs only memory of the host.
     fn has_room(&self, _: usize, _: usize) -> Result<bool, Error> {
         Ok(false)
     }
@@ -388,7 +388,7 @@ impl<T: Element> Compute<T> for Team {
     }
 }
 
-/// Nothing lies here that could be computed with.
+/// Fails: there are no arrays on several devices.
 impl<T: Real> Arithmetic<T> for Team {
     fn unary(&self, _: Unary, _: &Array<T>, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
         self.holds_none()

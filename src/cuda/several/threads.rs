@@ -1,4 +1,4 @@
-//! A thread for each device of a call, and what these share out among themselves.
+//! A thread for each device of a call, and numbers that the threads share out.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -8,7 +8,7 @@ use crate::memory;
 use crate::stencil::Error;
 use crate::workers::Workers;
 
-/// Numbers that several devices share out among themselves: each takes the next when it has room for it.
+/// Numbers that several devices share out: each takes the next when it has room for it.
 pub(super) struct Shared<I>(Mutex<I>);
 
 impl<I: ExactSizeIterator<Item = usize> + Send> Shared<I> {
@@ -16,7 +16,7 @@ impl<I: ExactSizeIterator<Item = usize> + Send> Shared<I> {
         Shared(Mutex::new(numbers))
     }
 
-    /// Takes numbers until there are no more.
+    /// Takes numbers until none are left.
     pub(super) fn take(&self) -> impl ExactSizeIterator<Item = usize> + Send + '_ {
         Taken(self)
     }
@@ -37,18 +37,17 @@ impl<I: ExactSizeIterator<Item = usize>> Iterator for Taken<'_, I> {
     }
 }
 
-/// The others may take some meanwhile: it is the most that there may be.
+/// The length is an upper bound: other devices may take some meanwhile.
 impl<I: ExactSizeIterator<Item = usize>> ExactSizeIterator for Taken<'_, I> {}
 
-/// Does `work` with each device on a thread of its own, the first on this one, and returns when all are done, with the
-/// error that came first. `failed` hears of each error, also of that a thread has panicked; so those that wait for
-/// others can end.
+/// Does `work` with each device on a thread of its own, the first on this one, waits for all, and returns the first
+/// error. `failed` gets each error, also one for a panic; so threads that wait for others can end.
 pub(super) fn on_all(
     devices: &mut [&mut Device],
     failed: &(dyn Fn(&Error) + Sync),
     work: &(dyn Fn(usize, &mut Device) -> Result<(), Error> + Sync),
 ) -> Result<(), Error> {
-    /// Tells that a thread has panicked, unless it has not.
+    /// Reports a panic of the thread when dropped by it.
     struct Panicking<'a>(&'a (dyn Fn(&Error) + Sync));
     impl Drop for Panicking<'_> {
         fn drop(&mut self) {
@@ -103,7 +102,7 @@ pub(super) fn on_all(
     first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// An error of one device of several, with its number.
+/// Adds a device's number to its error, if there are several.
 fn of_device(error: Error, ordinal: usize, many: bool) -> Error {
     let told = |text: String| if many { format!("Device {}: {text}", ordinal + 1) } else { text };
     match error {

@@ -1,4 +1,4 @@
-//! When each device swept its parts and when halos travelled, as its own events tell: to see what waits for what.
+//! Times at which each device swept its parts and halos travelled, by its own events: they show the waits.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -9,18 +9,18 @@ use std::time::Instant;
 use crate::cuda::driver::context::{Event, Stream};
 use crate::stencil::Error;
 
-/// A device notes no more than this: each has two events.
-const MOST_SPANS: usize = 2000;
+/// Maximum number of spans of a device: each has two events.
+const MAX_SPANS: usize = 2000;
 
-/// What the devices of a call have noted.
+/// Spans of all devices of a call.
 #[derive(Debug)]
 pub(crate) struct Timeline {
     since: Instant,
-    /// With the device's place in the list.
+    /// Spans with the device's place in the list.
     noted: Mutex<Vec<(usize, Noted)>>,
 }
 
-/// What was done, and from when to when, in microseconds.
+/// Kind of work, and its begin and end in microseconds.
 #[derive(Debug)]
 struct Noted {
     what: What,
@@ -28,12 +28,12 @@ struct Noted {
     end: f64,
 }
 
-/// What a device does.
+/// Kind of a device's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     /// Some sweeps of a round over a part.
     Sweeps { part: usize, round: usize, sweeps: usize },
-    /// What a part's halo shows of other devices' parts, after a round.
+    /// Filling of a part's halo from other devices' parts, after a round.
     Halos { part: usize, round: usize },
 }
 
@@ -42,8 +42,8 @@ impl Timeline {
         Timeline { since: Instant::now(), noted: Mutex::new(Vec::new()) }
     }
 
-    /// Writes it as a trace that browsers draw (`chrome://tracing`, `ui.perfetto.dev`): a process for each device, with
-    /// a line for its sweeps and one for its halos.
+    /// Writes a trace for browsers (`chrome://tracing`, `ui.perfetto.dev`): a process for each device, with a line for
+    /// its sweeps and one for its halos.
     pub(crate) fn write(&self, file: &Path, ordinals: &[usize]) -> std::io::Result<()> {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.is_empty() {
@@ -73,24 +73,24 @@ impl Timeline {
                 end - begin
             );
         }
-        // The format allows what follows the last comma to be nothing but the end; not every reader does.
+        // The format allows a comma after the last entry; not every reader does.
         text.truncate(text.trim_end_matches([',', '\n']).len());
         text += "\n]}\n";
         fs::write(file, text)
     }
 }
 
-/// A device's notes; none are taken where no timeline is wanted.
+/// Spans of a device; none are recorded without a timeline.
 pub(crate) struct Notes<'a> {
     timeline: Option<&'a Timeline>,
     place: usize,
-    /// An event that the device's times are counted from, and when that was, in microseconds.
+    /// First event, and its host time in microseconds: the device's times are relative to it.
     base: Option<(Event, f64)>,
     spans: Vec<(What, Event, Arc<Event>)>,
 }
 
 impl<'a> Notes<'a> {
-    /// For the device of this place in the list, of which nothing is under way.
+    /// Starts for the device of this place in the list, which must be idle.
     pub(crate) fn new(timeline: Option<&'a Timeline>, place: usize, stream: &Stream) -> Result<Notes<'a>, Error> {
         let mut base = None;
         if let Some(timeline) = timeline {
@@ -102,9 +102,9 @@ impl<'a> Notes<'a> {
         Ok(Notes { timeline, place, base, spans: Vec::new() })
     }
 
-    /// That something begins on this stream now.
+    /// Marks the begin of work on this stream.
     pub(crate) fn begin(&self, stream: &Stream) -> Result<Option<Event>, Error> {
-        if self.base.is_none() || self.spans.len() >= MOST_SPANS {
+        if self.base.is_none() || self.spans.len() >= MAX_SPANS {
             return Ok(None);
         }
         let event = Event::new(stream.context())?;
@@ -112,12 +112,12 @@ impl<'a> Notes<'a> {
         Ok(Some(event))
     }
 
-    /// What it was, and the event of its end.
+    /// Adds a span that ends at this event.
     pub(crate) fn end(&mut self, begin: Option<Event>, what: What, end: &Arc<Event>) {
         self.spans.extend(begin.map(|begin| (what, begin, end.clone())));
     }
 
-    /// Adds them to the timeline. All of it is over by now.
+    /// Adds the spans to the timeline, after all of their work is over.
     pub(crate) fn hand_in(self) -> Result<(), Error> {
         let (Some(timeline), Some((base, at))) = (self.timeline, self.base) else { return Ok(()) };
         let after = |event: &Event| base.elapsed(event).map(|milliseconds| at + f64::from(milliseconds) * 1e3);

@@ -1,4 +1,4 @@
-//! Which ways of reading a table constant memory likes: `cuda/study_access.cu`.
+//! Speed of constant memory by access pattern of a table: `cuda/study_access.cu`.
 
 use std::ffi::CStr;
 
@@ -12,7 +12,7 @@ const ENTRIES: usize = 16_384;
 /// Adds an entry of a table to each element, the table in constant and in global memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Access {
-    /// Which entry a thread takes.
+    /// Access patterns to be measured.
     pub patterns: Vec<Pattern>,
     /// Threads a block.
     pub block_size: usize,
@@ -21,30 +21,30 @@ pub struct Access {
 }
 
 impl Default for Access {
-    /// What the document measured.
+    /// Returns the document's parameters.
     fn default() -> Access {
         Access { patterns: Pattern::ALL.to_vec(), block_size: 1024, sums: vec![12_800_000, 128_000] }
     }
 }
 
-/// Which entry of the table a thread takes.
+/// Choice of a thread's entry of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// All threads of a block the same.
+    /// The same entry for all threads of a block.
     PerBlock,
-    /// All threads of a warp the same.
+    /// The same entry for all threads of a warp.
     PerWarp,
-    /// Neighbouring threads neighbouring entries.
+    /// Neighbouring entries for neighbouring threads.
     PerThread,
-    /// Neighbouring threads entries that lie far apart.
+    /// Distant entries for neighbouring threads.
     PseudoRandom,
 }
 
 impl Pattern {
-    /// Every one, from the one that constant memory likes best.
+    /// All patterns, from the fastest in constant memory on.
     pub const ALL: [Pattern; 4] = [Pattern::PerBlock, Pattern::PerWarp, Pattern::PerThread, Pattern::PseudoRandom];
 
-    /// What the document calls it.
+    /// Returns its name in the document.
     pub fn name(self) -> &'static str {
         match self {
             Pattern::PerBlock => "one_access_per_block",
@@ -54,7 +54,7 @@ impl Pattern {
         }
     }
 
-    /// Its kernels: with the table in constant memory, and in global memory.
+    /// Returns its kernels: with the table in constant memory, and in global memory.
     fn kernels(self) -> [(&'static str, &'static CStr); 2] {
         let [constant, global] = match self {
             Pattern::PerBlock => [c"constant_one_access_per_block", c"global_one_access_per_block"],
@@ -65,7 +65,7 @@ impl Pattern {
         [("constant", constant), ("global", global)]
     }
 
-    /// The entry that a thread takes, by the numbers of its block and of itself in it.
+    /// Returns the entry of a thread, by the numbers of its block and of itself in it.
     fn entry(self, block: usize, thread: usize) -> usize {
         match self {
             Pattern::PerBlock => block % ENTRIES,
@@ -75,13 +75,13 @@ impl Pattern {
         }
     }
 
-    /// What stands in element `index` in the end, which was zero before.
+    /// Returns the final value of element `index`, which was zero before.
     fn sum(self, index: usize, block_size: usize) -> i32 {
         value(self.entry(index / block_size, index % block_size))
     }
 }
 
-/// What the table holds.
+/// Returns the value of an entry of the table.
 fn value(entry: usize) -> i32 {
     entry as i32
 }
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// What each thread of a grid writes, walked through as the document's program has it.
+    /// Every thread of a grid writes the sum that the document's program computes.
     #[test]
     fn sums_are_those_of_a_walk_through_the_grid() {
         for block_size in [32, 96, 1024] {

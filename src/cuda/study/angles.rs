@@ -4,13 +4,13 @@ use super::{Array, Bench, Launch, Row};
 use crate::cuda::arguments::AnglesArgument;
 use crate::stencil::Error;
 
-/// Entries of the table: a degree each.
+/// Entries of the table: one a degree.
 const ANGLES: usize = 360;
 
 /// Threads a block, as in the document.
 const BLOCK_SIZE: usize = 64;
 
-/// How many different numbers the elements are, so that few sums need be computed to check them all.
+/// Number of distinct elements: few sums then suffice to check them all.
 const DISTINCT: usize = 1000;
 
 /// Adds all 360 angles to each element, the table in constant and in global memory.
@@ -21,13 +21,13 @@ pub struct Angles {
 }
 
 impl Default for Angles {
-    /// The document's number, which leaves most of a device idle, and one that fills it.
+    /// Returns the document's number, which leaves most of a device idle, and one that fills it.
     fn default() -> Angles {
         Angles { threads: vec![3200, 1 << 24] }
     }
 }
 
-/// An angle in degrees, in radians.
+/// Returns an angle in radians.
 fn angle(degrees: usize) -> f32 {
     ((-1_f64).acos() * degrees as f64 / 180.0) as f32
 }
@@ -36,7 +36,7 @@ fn element(index: usize) -> f32 {
     (index % DISTINCT) as f32 / 8.0
 }
 
-/// All angles added to an element, one after the other.
+/// Adds all angles to an element, one after the other.
 fn sum(element: f32) -> f32 {
     (0..ANGLES).fold(element, |sum, degrees| sum + angle(degrees))
 }

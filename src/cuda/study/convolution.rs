@@ -7,10 +7,10 @@ use super::{Array, Bench, Launch, Row, noise};
 use crate::cuda::arguments::StudyConvolutionArgument;
 use crate::stencil::{Error, Real};
 
-/// Radii that a filter may have; as in the document.
+/// Possible radii of a filter; as in the document.
 pub const RADII: RangeInclusive<usize> = 1..=7;
 
-/// Lays a square filter on every element of a square image in single precision.
+/// Convolves a square image in single precision with a square filter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Convolution {
     /// Rows of the image, and columns.
@@ -25,18 +25,18 @@ impl Default for Convolution {
     }
 }
 
-/// The filter's entries: other numbers than the image's first ones.
+/// Returns an entry of the filter; the values differ from the image's first ones.
 fn entry(index: usize) -> f32 {
     noise(index + (1 << 30))
 }
 
 impl Convolution {
-    /// Rows of the filter, and columns.
+    /// Returns the number of rows, and of columns, of the filter.
     fn filter_size(&self) -> usize {
         2 * self.radius + 1
     }
 
-    /// The output in row `index % size` and column `index / size`.
+    /// Returns the output in row `index % size` and column `index / size`.
     fn output(&self, filter: &[f32], sample: impl Fn(usize) -> f32, index: usize) -> f32 {
         let Convolution { size, radius } = *self;
         let (row, column) = (index % size, index / size);
@@ -48,8 +48,8 @@ impl Convolution {
         })
     }
 
-    /// Operations for a byte that a block of a tiled kernel reads from global memory: it reads every sample under its
-    /// tile once.
+    /// Returns the operations for a byte that a block of a tiled kernel reads from global memory: it reads every sample
+    /// under its tile once.
     fn tiled_operations_per_byte(&self, tile_edge: usize) -> f64 {
         let operations = 2 * (tile_edge * self.filter_size()).pow(2);
         let bytes = size_of::<f32>() * (tile_edge + 2 * self.radius).pow(2);

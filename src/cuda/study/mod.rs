@@ -1,17 +1,17 @@
 //! The documents' measurements of constant memory, on the user's own device.
 //!
-//! # How a kernel is measured
-//! First it runs once, and every element of its output is compared with what a plain function on the CPU gives for it:
-//! integers must be equal, and floating-point numbers the same bits. Only then it is timed.
+//! # Method
+//! A kernel first runs once, and every element of its output is compared with a plain function on the CPU: integers
+//! must be equal, and floating-point numbers the same bits. Only then is it timed.
 //!
-//! A launch of some microseconds cannot be timed by itself, and a loop of such launches measures how fast the host can
-//! launch. So 100 launches are recorded as a graph, which the device works off alone, and a sample is a hundredth of
-//! one replay. The mean of a loop of 100 launches, which is what the documents tell, is taken as well: where the two
-//! differ, the difference is the launches.
+//! A launch of some microseconds cannot be timed by itself, and a loop of such launches measures the host's rate of
+//! launches. So 100 launches are captured in a graph, which the device runs by itself, and a sample is a hundredth of
+//! one replay. The mean of a loop of 100 launches, the documents' figure, is taken as well: the difference of the two
+//! is the cost of the launches.
 //!
 //! # Limitations
-//! The caches are as the launch before has left them. Arrays that fit into them are read from there, as they were in
-//! the documents.
+//! The caches are as the launch before has left them. Arrays that fit into them are read from there, as in the
+//! documents.
 
 mod access;
 mod angles;
@@ -42,16 +42,16 @@ use super::runtime::module::{Function, Shape, launch};
 use crate::stencil::Error;
 use crate::workers::Workers;
 
-/// How many samples are taken of a kernel's time.
+/// Number of samples of a kernel's time.
 pub const SAMPLES: usize = 20;
 
-/// How many elements a study may have. With the most, the slowest kernel still takes no more than about a minute.
+/// Possible numbers of elements. With the most, the slowest kernel still takes no more than about a minute.
 pub const ELEMENTS: RangeInclusive<usize> = 1..=1 << 28;
 
-/// How many threads a block may have: whole warps.
+/// Possible numbers of threads in a block: whole warps.
 pub const BLOCK_SIZES: RangeInclusive<usize> = WARP..=1024;
 
-/// Threads in a warp, of which a block size must be a multiple.
+/// Threads in a warp; a block size is a multiple of it.
 pub const WARP: usize = 32;
 
 /// Launches in a warm-up, in a graph and in a batch.
@@ -60,10 +60,10 @@ const LAUNCHES: usize = 100;
 /// Elements that are copied at once between host and device.
 const PIECE: usize = 1 << 22;
 
-/// One of the studies, and what it is to measure.
+/// A study with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Study {
-    /// Which ways of reading a table constant memory likes.
+    /// Speed of constant memory by access pattern of a table.
     Access(Access),
     /// Constant memory, the read-only cache and kernel arguments.
     ReadOnly(ReadOnly),
@@ -77,7 +77,7 @@ impl Study {
     /// Measures all kernels of the study.
     ///
     /// # Errors
-    /// What the driver says; [`Error::Internal`] where a kernel computed something else than the CPU.
+    /// The driver's; [`Error::Internal`] if a kernel's results differ from the CPU's.
     pub fn run(&self, cuda: &Cuda) -> Result<Vec<Measurement>, Error> {
         device::with(cuda.ordinal(), |device| {
             let mut bench = Bench::new(device)?;
@@ -92,15 +92,15 @@ impl Study {
     }
 }
 
-/// What one kernel took. All of them read one number of four bytes for each element, and write one; the rest is the
+/// Times of one kernel. All kernels read one number of four bytes for each element, and write one; the rest is the
 /// study's subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
     /// The study's name.
     pub study: &'static str,
-    /// What the kernel is called in it.
+    /// The kernel's name in it.
     pub kernel: &'static str,
-    /// Which way of access, in the study that has several; else empty.
+    /// Access pattern, in the study that has several; else empty.
     pub pattern: &'static str,
     /// Threads a block.
     pub block_size: usize,
@@ -130,22 +130,22 @@ impl Measurement {
         [&sorted[..count / 2], &sorted, &sorted[count.div_ceil(2)..]].map(median)
     }
 
-    /// Billions of bytes a second, counting for each element the number that must be read and the one that must be
-    /// written.
+    /// Returns billions of bytes a second, counting for each element the number that must be read and the one that must
+    /// be written.
     pub fn gigabytes_per_second(&self) -> f64 {
         let [_, median, _] = self.quartiles();
         (self.elements * 2 * size_of::<f32>()) as f64 / (median * 1e6)
     }
 }
 
-/// Where kernels are measured.
+/// Device and stream of the measurements.
 struct Bench<'a> {
     device: &'a mut Device,
     clock: Clock,
     measurements: Vec<Measurement>,
 }
 
-/// What of a measurement is known before it is made.
+/// Properties of a measurement before it is made.
 struct Row {
     study: &'static str,
     kernel: &'static str,
@@ -182,7 +182,7 @@ impl Bench<'_> {
         launches()?;
         let batch = self.clock.time(&launches)?;
         let graph = Graph::record(&stream, &launches)?;
-        // Dropped ahead of the graph: after an error replays may be under way.
+        // Dropped before the graph: after an error replays may be in flight.
         let _idle = Idle::new(&stream);
         let laps = self.clock.laps(SAMPLES, &|| graph.launch())?;
         let each = |ms: f32| f64::from(ms) / LAUNCHES as f64;
@@ -201,7 +201,7 @@ impl Bench<'_> {
     }
 }
 
-/// A kernel, ready to be launched. Its one argument, and what that points to, is what the kernel takes.
+/// A kernel, ready to be launched. Its one argument, with the arrays it points to, is of the kernel's type.
 struct Launch<A> {
     function: Function,
     shape: Shape,
@@ -209,7 +209,7 @@ struct Launch<A> {
 }
 
 impl<A: NoUninit> Launch<A> {
-    /// One thread for each of `count` elements, in blocks of this size.
+    /// Prepares a launch of one thread for each of `count` elements, in blocks of this size.
     fn over(
         function: &Function,
         count: usize,
@@ -245,7 +245,7 @@ impl Element for i32 {
     }
 }
 
-/// An array on the device. Its fields are dropped in this order: nothing is under way when the buffer is freed.
+/// An array on the device. Its fields are dropped in this order: nothing is in flight when the buffer is freed.
 struct Array<T> {
     idle: Idle,
     buffer: DeviceBuffer,
@@ -254,13 +254,13 @@ struct Array<T> {
 }
 
 impl<T: Element> Array<T> {
-    /// An array for what is put on `stream`.
+    /// Allocates an array for work on `stream`.
     fn new(stream: &Arc<Stream>, len: usize) -> Result<Array<T>, Error> {
         let buffer = DeviceBuffer::new(stream.context(), len * size_of::<T>())?;
         Ok(Array { idle: Idle::new(stream), buffer, len, elements: PhantomData })
     }
 
-    /// An array whose elements are `value` of their indices.
+    /// Allocates an array, each element the `value` of its index.
     fn filled(stream: &Arc<Stream>, len: usize, value: &(dyn Fn(usize) -> T + Sync)) -> Result<Array<T>, Error> {
         let array = Array::new(stream, len)?;
         let mut piece = Vec::with_capacity(len.min(PIECE));
@@ -276,7 +276,7 @@ impl<T: Element> Array<T> {
         Ok(array)
     }
 
-    /// The address of an element.
+    /// Returns the address of an element.
     fn at(&self, index: usize) -> sys::CUdeviceptr {
         self.buffer.address() + (index * size_of::<T>()) as sys::CUdeviceptr
     }
@@ -285,22 +285,22 @@ impl<T: Element> Array<T> {
         self.at(0)
     }
 
-    /// Overwrites all elements with what no kernel should write: -1, or a NaN.
+    /// Overwrites all elements with values that no kernel should write: -1, or a NaN.
     fn spoil(&self) -> Result<(), Error> {
         let stream = self.idle.stream();
-        // SAFETY: as many bytes are there.
+        // SAFETY: the array has that many bytes.
         unsafe { result::memset_d8_async(self.address(), 0xFF, self.buffer.bytes(), stream.handle()) }
             .map_err(failed("cuMemsetD8Async"))
     }
 
-    /// Compares every element with `expected` of its index, bit for bit. The first that differs: its index, itself, and
-    /// what was expected. No kernel may be at work on the array.
+    /// Compares every element with `expected` of its index, bit for bit. Returns the first that differs: its index,
+    /// itself, and the expected value. No kernel may be at work on the array.
     fn first_difference(&self, expected: &(dyn Fn(usize) -> T + Sync)) -> Result<Option<(usize, T, T)>, Error> {
         let mut piece = vec![T::default(); self.len.min(PIECE)];
         let workers = Workers::get().ok_or_else(no_threads)?;
         for first in (0..self.len).step_by(PIECE) {
             let piece = &mut piece[..PIECE.min(self.len - first)];
-            // SAFETY: as many elements are there, and the copy is over when this returns.
+            // SAFETY: that many elements are there, and the copy is over when this returns.
             unsafe { result::memcpy_dtoh_sync(piece, self.at(first)) }.map_err(failed("cuMemcpyDtoH"))?;
             let compare = |(i, &got): (usize, &T)| {
                 let wanted = expected(first + i);
@@ -320,8 +320,8 @@ fn no_threads() -> Error {
     Error::Internal("The system gives no threads to compare the results with.".into())
 }
 
-/// A number between -1 and 1, the same each time for an index, with all the digits that a single has: sums of products
-/// of such numbers show in their last bits in which order they were taken.
+/// Returns a number between -1 and 1, determined by the index, with all digits of a single: sums of products of such
+/// numbers show their order in their last bits.
 fn noise(index: usize) -> f32 {
     let mixed = (index as u32).wrapping_mul(0x9E37_79B9) >> 8;
     mixed as f32 / (1 << 23) as f32 - 1.0

@@ -8,26 +8,26 @@ use crate::stencil::{CoefficientSource, DERIVATIVE_RADIUS, Derivative, Error, Li
 /// Takes the nine-point derivative of a line of samples in single precision, at a spacing of 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadOnly {
-    /// How many samples.
+    /// Number of samples.
     pub points: usize,
     /// Threads a block, each measured by itself.
     pub block_sizes: Vec<usize>,
 }
 
 impl Default for ReadOnly {
-    /// What the document measured, and larger blocks.
+    /// Returns the document's parameters, and larger blocks.
     fn default() -> ReadOnly {
         ReadOnly { points: 16_777_216, block_sizes: vec![32, 64, 128, 256, 512, 1024] }
     }
 }
 
-/// The coefficients that the function for derivatives has, too.
+/// Returns the coefficients of the library's derivative.
 fn coefficients() -> [f32; DERIVATIVE_RADIUS] {
     let nothing = Derivative::<f32>::new(Lines::new(0, 0), 1.0, CoefficientSource::Constant);
     *nothing.coefficients()
 }
 
-/// The derivative at place `x` of a line of `count` samples, outside of which is zero.
+/// Returns the derivative at place `x` of a line of `count` samples, with zeros outside.
 fn derivative(coefficients: &[f32; DERIVATIVE_RADIUS], count: usize, sample: impl Fn(usize) -> f32, x: usize) -> f32 {
     let at = |x: Option<usize>| x.filter(|&x| x < count).map_or(0.0, &sample);
     let terms = (1..).zip(coefficients);

@@ -1,4 +1,4 @@
-//! Which kernel sweeps along which lines, how it is laid out, and how many sweeps a launch does.
+//! Choice of the kernel for sweeps along lines, its layout, and the number of sweeps in a launch.
 
 use bytemuck::Zeroable;
 
@@ -7,8 +7,7 @@ use crate::cuda::module::counter;
 use crate::cuda::pace::evenly;
 use crate::stencil::{Error, Lines, MAX_TAPS};
 
-/// The kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: what is not used is not
-/// compiled.
+/// Kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: unused ones are not compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LineKernel {
     /// Long lines of neighbours, in tiles.
@@ -23,7 +22,7 @@ pub(super) enum LineKernel {
     Short,
 }
 
-/// The names of the modules of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
+/// Names of the modules of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
 macro_rules! modules {
     ($kind:literal, $is_float:expr) => {
         if $is_float { modules!(@ $kind, "float") } else { modules!(@ $kind, "double") }
@@ -46,8 +45,8 @@ macro_rules! modules {
 }
 
 impl LineKernel {
-    /// Its module for stencils of this radius, if there is one: in single a stencil is a convolution, and one by a single
-    /// entry goes along no dimension.
+    /// Returns its module for stencils of this radius, if there is one: in single a stencil is a convolution, and one
+    /// by a single entry goes along no dimension.
     pub(super) fn stencil(self, radius: usize, is_float: bool) -> Option<&'static str> {
         let modules = match self {
             LineKernel::Long => modules!("long", is_float),
@@ -59,7 +58,7 @@ impl LineKernel {
         (radius > 0 || !is_float).then_some(modules[radius])
     }
 
-    /// Its module for derivatives, if there is one: one sweep needs fewer kinds.
+    /// Returns its module for derivatives, if there is one: one sweep needs fewer kinds.
     pub(super) fn derivative(self, is_float: bool) -> Option<&'static str> {
         Some(match (self, is_float) {
             (LineKernel::Small, true) => "sweeps_derivative_small_float",
@@ -72,7 +71,7 @@ impl LineKernel {
         })
     }
 
-    /// What a block holds, as the modules have it; `None` for short lines.
+    /// Returns the capacity of a block, as in the modules; `None` for short lines.
     pub(super) fn tile(self, taps: usize, is_float: bool) -> Option<Tile> {
         match self {
             LineKernel::Long | LineKernel::Whole if is_float => Some(Tile { threads: 128, points: 33 }),
@@ -86,15 +85,15 @@ impl LineKernel {
     }
 }
 
-/// The threads of a block where lines are short, each of which has an element of so many planes.
+/// Threads of a block for short lines, each of which has one element in each plane.
 pub(super) const SHORT_THREADS: usize = 256;
 const SHORT_PLANES: usize = 8;
 
-/// A launch does no more sweeps than this, be the lines short enough for any number: it cannot be stopped in the
+/// Maximum number of sweeps in a launch, even if lines are short enough for any number: it cannot be stopped in the
 /// middle.
-const MOST_SWEEPS: usize = 1024;
+const MAX_SWEEPS: usize = 1024;
 
-/// What a block of a kernel that works in registers holds.
+/// Capacity of a block of a kernel that works in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) threads: usize,
@@ -102,7 +101,7 @@ pub(super) struct Tile {
     points: usize,
 }
 
-/// How one launch is laid out: see [`SweepsArgument`].
+/// Layout of one launch: see [`SweepsArgument`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LinesLayout {
     abreast: usize,
@@ -114,13 +113,13 @@ pub(super) struct LinesLayout {
 }
 
 impl LinesLayout {
-    /// The argument of a launch, but for the array and what stands around it.
+    /// Returns the argument of a launch, without the array and its boundaries.
     ///
     /// # Errors
-    /// [`Error::Internal`] for a layout that they cannot count.
+    /// [`Error::Internal`] for a layout that the kernel cannot count.
     pub(super) fn argument(&self) -> Result<SweepsArgument, Error> {
-        // Blocks that work in registers number their strips in 32 bits: beyond those they would find others, and
-        // compute them twice. (Those of short lines, of one segment, do so in 64.)
+        // Blocks that work in registers number their strips in 32 bits: beyond those they would wrap around and compute
+        // strips twice. (Blocks of short lines, of one segment, use 64 bits.)
         if self.segments > 1 {
             let last = self.blocks.saturating_mul(self.groups).saturating_sub(1);
             counter::<u32>(last, "as the number of a strip of lines")?;
@@ -137,8 +136,8 @@ impl LinesLayout {
 }
 
 impl Tile {
-    /// For some of so many sweeps, with so many lines side by side in a row of threads; `None` for lines that are too
-    /// short for it. Tiles that are no whole lines do `best` sweeps, or as many as they can.
+    /// Lays out a launch for some of `sweeps` sweeps, with `abreast` lines side by side in a row of threads; `None` for
+    /// lines that are too short for it. Tiles that are no whole lines do `best` sweeps, or as many as they can.
     pub(super) fn layout(
         self,
         lines: Lines,
@@ -158,33 +157,33 @@ impl Tile {
         let segments = length.div_ceil(self.points);
         if segments <= rows {
             let groups = rows / segments;
-            let sweeps = evenly(sweeps, MOST_SWEEPS);
+            let sweeps = evenly(sweeps, MAX_SWEEPS);
             return Some(LinesLayout { abreast, segments, groups, tiles: 1, blocks: bundles.div_ceil(groups), sweeps });
         }
         let tile = rows * self.points;
-        // Half of the tile at least is to be of use.
-        let most = (tile / 4).checked_div(radius).unwrap_or(MOST_SWEEPS).max(1);
+        // At least half of the tile is to be outputs.
+        let most = (tile / 4).checked_div(radius).unwrap_or(MAX_SWEEPS).max(1);
         let sweeps = evenly(sweeps, best.min(most));
         let step = tile.checked_sub(2 * radius * sweeps).filter(|&step| step > 0)?;
         let tiles = if circular { length.div_ceil(step) } else { 1 + (length - tile).div_ceil(step) };
         Some(LinesLayout { abreast, segments: rows, groups: 1, tiles, blocks: bundles * tiles, sweeps })
     }
 
-    /// Whether lines of this length are whole in a block, so many side by side.
+    /// True if lines of this length are whole in a block, `abreast` of them side by side.
     fn holds(self, length: usize, abreast: usize) -> bool {
         length.div_ceil(self.points) <= self.threads / abreast
     }
 }
 
-/// The layout for lines in shared memory, of no more points than a block has threads.
+/// Returns the layout for lines in shared memory, of at most as many points as a block has threads.
 pub(super) fn short_layout(lines: Lines, sweeps: usize) -> LinesLayout {
     let abreast = SHORT_THREADS / lines.length();
     let blocks = (lines.inner() * lines.outer()).div_ceil(abreast * SHORT_PLANES);
-    LinesLayout { abreast, segments: 1, groups: 1, tiles: 1, blocks, sweeps: evenly(sweeps, MOST_SWEEPS) }
+    LinesLayout { abreast, segments: 1, groups: 1, tiles: 1, blocks, sweeps: evenly(sweeps, MAX_SWEEPS) }
 }
 
-/// The kernel for `total` sweeps over these lines, where the device works on `under_way` elements at a time, and how many
-/// lines side by side a row of threads takes: by the table in `cuda/sweeps.cuh`, which was measured.
+/// Returns the kernel for `total` sweeps over these lines, if the device works on `under_way` elements at a time, and
+/// the number of lines side by side in a row of threads: by the table in `cuda/sweeps.cuh`, which was measured.
 pub(super) fn kernel_for(
     lines: Lines,
     radius: usize,
@@ -226,7 +225,7 @@ pub(super) fn kernel_for(
     (kind, 1)
 }
 
-/// How many sweeps a tile that is no whole line does best in one launch.
+/// Returns the best number of sweeps in one launch for a tile that is no whole line.
 pub(super) fn best_sweeps(kind: LineKernel, radius: usize, elements: usize) -> usize {
     const LONG: [usize; MAX_TAPS.div_ceil(2)] = [128, 128, 64, 48, 32, 24, 20, 18, 16, 16, 16];
     const ROWS: [usize; MAX_TAPS.div_ceil(2)] = [48, 48, 32, 24, 16, 12, 10, 8, 8, 8, 6];
@@ -255,7 +254,7 @@ mod tests {
         assert!(layout(1 << 32).argument().is_ok());
         let refused = layout((1 << 32) + 1).argument();
         assert!(matches!(refused, Err(Error::Internal(text)) if text.contains("4294967296 as the number")));
-        // Several strips a block: the blocks alone would pass.
+        // Several strips a block: the number of blocks alone would be allowed.
         let grouped = LinesLayout { abreast: 4, segments: 4, groups: 8, tiles: 1, blocks: (1 << 29) + 1, sweeps: 1 };
         assert!(grouped.argument().is_err());
         assert!(LinesLayout { blocks: 1 << 29, ..grouped }.argument().is_ok());
@@ -268,7 +267,7 @@ mod tests {
         assert_eq!([sweeps, abreast, segments, groups, tiles], [6, 1, 2, 3, 4]);
     }
 
-    /// What the kernels are promised holds for lines of every length.
+    /// The kernels' preconditions hold for lines of every length.
     #[test]
     fn layouts_are_what_the_kernels_are_promised() {
         for kind in ALL {
@@ -291,7 +290,7 @@ mod tests {
         }
     }
 
-    /// Whatever the lines, the kind that is chosen can do them.
+    /// For all lines, the chosen kind can process them.
     #[test]
     fn there_is_a_kind_for_all_lines() {
         for length in (1..200).chain([1000, 1024, 1025, 2560, 3200, 3201, 4224, 4225, 4736, 4737, 5760, 5761, 100_000])

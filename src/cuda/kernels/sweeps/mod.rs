@@ -17,23 +17,23 @@ use crate::stencil::{Ends, Error, Lines};
 
 use layout::{LineKernel, LinesLayout, SHORT_THREADS, Tile, best_sweeps, kernel_for, short_layout};
 
-/// From so many multiply-adds for an element on, sweeps of an array are faster where it stays on the device: until then
-/// the link takes longer, and is better kept busy both ways at a time.
-const STAYS: usize = 8192;
+/// Minimum number of multiply-adds for an element for which sweeps are faster if the array stays on the device: below,
+/// the link takes longer, and should be busy in both directions at a time.
+const MIN_WORK_TO_STAY: usize = 8192;
 
 /// Sweeps of an operator along lines.
 #[derive(Debug, Clone)]
-pub(in super::super::super) struct SweepsKernel<T> {
+pub(crate) struct SweepsKernel<T> {
     operator: Operator,
     lines: Lines,
     ends: Ends<T>,
-    /// By kind.
+    /// Loaded kernels by kind.
     loaded: [LoadOnce; 5],
 }
 
 impl<T: Element> SweepsKernel<T> {
-    /// For lines of any kind.
-    pub(in super::super::super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
+    /// Returns the kernel for lines of any kind.
+    pub(crate) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> SweepsKernel<T> {
         SweepsKernel { operator: *operator, lines, ends, loaded: Default::default() }
     }
 }
@@ -60,8 +60,9 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
     }
 
     fn prefers_resident(&self, sweeps: usize) -> bool {
-        // A small array is one tile, and does not go there and back anyway.
-        self.lines.elements() * size_of::<T>() > SWEPT_BYTES && sweeps.saturating_mul(self.operator.work()) >= STAYS
+        // A small array is one tile, and is transferred only once anyway.
+        self.lines.elements() * size_of::<T>() > SWEPT_BYTES
+            && sweeps.saturating_mul(self.operator.work()) >= MIN_WORK_TO_STAY
     }
 
     fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
@@ -73,8 +74,7 @@ impl<T: Element> Kernel<T> for SweepsKernel<T> {
             kernel_for(lines, self.operator.radius, area.sweeps, area.under_way, derivative, is_float);
         let (name, symbol) = match self.operator.kind {
             OperatorKind::Stencil { is_float } => (kind.stencil(self.operator.radius, is_float), c"kernelTaps"),
-            // Its coefficients come from constant memory, whatever the source that is asked for: the result is the
-            // same.
+            // Its coefficients come from constant memory, whatever the requested source: the result is the same.
             OperatorKind::Derivative { is_float, .. } => (kind.derivative(is_float), c"coefficients"),
         };
         let name = name.ok_or_else(|| Error::Internal(format!("No kernel {kind:?} for {}.", self.operator.name())))?;
@@ -101,7 +101,7 @@ struct SweepsPlan<'a, T> {
     kind: LineKernel,
     /// `None` for short lines.
     tile: Option<Tile>,
-    /// Lines that a row of threads takes.
+    /// Number of lines in a row of threads.
     side_by_side: usize,
     lines: Lines,
     radius: usize,
@@ -110,7 +110,7 @@ struct SweepsPlan<'a, T> {
 }
 
 impl<T: Element> SweepsPlan<'_, T> {
-    /// The layout of a launch for some of so many sweeps.
+    /// Returns the layout of a launch for some of `sweeps` sweeps.
     fn layout(&self, sweeps: usize) -> Result<LinesLayout, Error> {
         let circular = self.ends.is_circular();
         let best = best_sweeps(self.kind, self.radius, self.lines.elements());

@@ -7,7 +7,8 @@ use crate::cuda::program::shape::At;
 use crate::stencil::program::{Chain, Step};
 
 impl Emitter<'_> {
-    /// The result of a filter whose last column is the latest. It adds that to the chains of the columns to come, too.
+    /// Returns the result of a filter whose last column is the latest, which is also added to the chains of later
+    /// columns.
     pub(super) fn chained(&mut self, part: usize, at: At) -> Register {
         let kernel = self.kernel;
         let Step::Filter(of, axes, Chain::Entries(entries)) = &kernel.parts[part].step else {
@@ -56,7 +57,7 @@ impl Emitter<'_> {
         result.expect("a filter has columns")
     }
 
-    /// A chain, and what it becomes.
+    /// Returns a chain, and its next value.
     fn chain(&mut self, key: Kept) -> &mut [Register; 2] {
         let chains = &mut self.walk_mut().chains;
         let known = chains.iter().position(|(chain, _)| *chain == key);

@@ -1,4 +1,4 @@
-//! Columns in memory: where a lane's elements lie, loads and stores.
+//! Columns in memory: addresses of a lane's elements, loads and stores.
 
 use super::route::Route;
 use super::state::{Edges, Walk};
@@ -8,15 +8,15 @@ use crate::cuda::program::shape::{At, Place};
 use crate::stencil::Boundary;
 use crate::stencil::program::{Feed, View};
 
-/// The bytes that a lane loads or stores at once.
+/// Maximum number of bytes that a lane loads or stores at once.
 const WIDE: usize = 16;
 
-/// The bytes of a number.
+/// Returns the bytes of a number.
 fn bytes_of(kind: Kind) -> usize {
     if kind == Kind::Single { 4 } else { 8 }
 }
 
-/// The sum of an index below 0 and that of the element which stands for it, where a boundary is a mirror.
+/// Returns the sum of an index below 0 and the index of its mirror image, if a boundary is a mirror.
 fn mirror(end: Boundary<f64>) -> Option<i64> {
     match end {
         Boundary::Symmetric => Some(-1),
@@ -26,20 +26,20 @@ fn mirror(end: Boundary<f64>) -> Option<i64> {
 }
 
 impl Emitter<'_> {
-    /// The index of an element of the lane, which may lie outside the array.
+    /// Returns the index of an element of the lane, which may lie outside the array.
     fn own_row(&mut self, element: usize) -> Register {
         let first = self.walk().row;
         self.ahead(|emitter| emitter.code.by(Kind::Word, "add.s32", &first, element))
     }
 
-    /// The index of a line of the lane, which may lie outside the array.
+    /// Returns the index of a line of the lane, which may lie outside the array.
     fn own_line(&mut self, line: i64) -> Register {
         let first = self.walk().line;
         self.ahead(|emitter| emitter.code.by(Kind::Word, "add.s32", &first, line))
     }
 
-    /// The index of what stands for an element of a part, of which this is the index along a dimension. Without a part it is
-    /// the index itself: who stores asks first.
+    /// Returns the index along a dimension of the element that replaces this one of a part outside the array. Without a
+    /// part it is the index itself: stores check it first.
     #[inline(never)]
     fn index_inside(&mut self, part: Option<usize>, dim: usize, own: Register) -> Register {
         let Walk { edges, route, .. } = self.walk();
@@ -55,7 +55,7 @@ impl Emitter<'_> {
             return self.code.of(Kind::Word, "selp.b32", &[&around, &rest, &below]);
         }
         let mut index = own;
-        // A mirror below 0 and one beyond the last element: their sums of an index and what stands for it.
+        // A mirror below 0 and one beyond the last element: the sums of an index and its mirror image.
         let [low, high] = ends.unwrap_or([Boundary::Replicate; 2]);
         if let Some(sum) = mirror(low) {
             let below = self.code.by(Kind::Predicate, "setp.lt.s32", &own, 0);
@@ -72,15 +72,15 @@ impl Emitter<'_> {
         self.clamped(&index, &extent)
     }
 
-    /// A loaded element of a part, or the constant that stands for it. These are the dimensions that it may lie outside of, and
-    /// its indices there.
+    /// Returns a loaded element of a part, or the constant for it. `own` has the dimensions along which it may lie
+    /// outside, and its indices there.
     fn or_constant(&mut self, part: usize, kind: Kind, own: &[(usize, Register)], loaded: Register) -> Register {
         let Walk { edges, route, .. } = self.walk();
         let Some(ends) = route.ends.as_ref().filter(|_| *edges == Edges::Loaded) else { return loaded };
         let (ends, along) = (ends[part].clone(), route.along);
         let mut value = loaded;
         let mut before: Option<(f64, Register)> = None;
-        // The last dimension's counts.
+        // The last dimension's constant takes precedence.
         for &(dim, index) in own {
             let constant = |end| if let Boundary::Constant(constant) = end { Some(constant) } else { None };
             let Some([low, high]) = ends[dim].map(|ends| ends.both().map(constant)) else { continue };
@@ -113,14 +113,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// A part's value, or where an element lies outside a constant.
+    /// Returns a part's value, or a constant if an element lies outside.
     fn ghost(&mut self, (part, constant): (usize, f64), kind: Kind, when: &str, value: Register) -> Register {
-        // Constants of the same bits are one: which are depends on the boundaries alone.
+        // Constants of the same bits are the same operand: the code then depends on the boundaries alone.
         let constant = self.number(&format!("ghost {part} {:x}", constant.to_bits()), kind, constant);
         self.choose(kind, when, &constant, &value)
     }
 
-    /// The number of elements along a dimension.
+    /// Returns the number of elements along a dimension.
     #[inline(never)]
     pub(super) fn extent_of(&mut self, dim: usize) -> Register {
         let extent = self.kernel.domain[dim];
@@ -133,7 +133,7 @@ impl Emitter<'_> {
         self.code.of(Kind::Word, "min.s32", &[&low, &last])
     }
 
-    /// The column of a level at a lag, which may lie outside the array.
+    /// Returns the column of a level at a lag, which may lie outside the array.
     #[inline(never)]
     pub(super) fn column_at(&mut self, level: usize, lag: usize) -> Register {
         let walk = self.walk();
@@ -141,14 +141,14 @@ impl Emitter<'_> {
         if behind == 0 { column } else { self.code.by(Kind::Word, "sub.s32", &column, behind) }
     }
 
-    /// The column that stands for one of a part, as a wide index.
+    /// Returns the column inside that replaces one of a part, as a wide index.
     fn column_inside(&mut self, part: Option<usize>, column: &str) -> Register {
         let along = self.walk().route.along.expect("there are columns");
         let column = self.index_inside(part, along, Register::of(column));
         self.code.of(Kind::Long, "cvt.s64.s32", &[&column])
     }
 
-    /// The address of a number that all elements see, in this level.
+    /// Returns the address of a number that all elements use, in this level.
     pub(super) fn address_of_one(
         &mut self,
         input: usize,
@@ -162,8 +162,8 @@ impl Emitter<'_> {
         (base, (view.start + if of_level { level * numbers } else { 0 }) * bytes)
     }
 
-    /// The address of an element of an array that goes along with the domain as `view` says, and the bytes beyond it. Ghost
-    /// values are those of a part that is loaded.
+    /// Returns an address, and an offset in bytes from it, of an element of an array that maps to the domain by `view`.
+    /// Ghost values are those of a part that is loaded.
     fn walked_element(
         &mut self,
         (array, part): (usize, Option<usize>),
@@ -177,7 +177,7 @@ impl Emitter<'_> {
         let row = self.ahead(|emitter| emitter.index_inside(part, 0, own_row));
         let Route { along, beside, .. } = self.walk().route;
         if let (Some(beside), None, 1..) = (beside, part, line) {
-            // A step from the line before takes no register through the loop.
+            // A step from the line before needs no register through the loop.
             let (before, beyond) = self.walked_element((array, part), (name, view), (element, line - 1, column), bytes);
             let step = self.ahead(|emitter| {
                 let step = emitter.long(&format!("whole step {beside}"), view.steps[beside] as i64);
@@ -229,7 +229,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The elements of a lane that one instruction loads or stores.
+    /// Returns the elements of a lane that one instruction loads or stores.
     fn together(&self, kind: Kind) -> usize {
         let walk = self.walk();
         let most = (WIDE / bytes_of(kind)).min(walk.gait.elements);
@@ -237,7 +237,8 @@ impl Emitter<'_> {
         if wide { most } else { 1 }
     }
 
-    /// A lane's elements of a column that may lie outside the array, where something inside stands for it.
+    /// Loads a lane's elements of a column that may lie outside the array, with the boundary's elements or constants
+    /// for it.
     pub(super) fn load_column(
         &mut self,
         part: usize,
@@ -304,7 +305,7 @@ impl Emitter<'_> {
         loaded
     }
 
-    /// Stores a line of the last level's column of an output, as far as it is the warp's own.
+    /// Stores a line of the last level's column of an output, if it is the warp's own.
     pub(super) fn store_column(&mut self, (output, line): (usize, i64), halos: [usize; 2], when: Option<&str>) {
         let (_, part) = self.kernel.outputs[output];
         let kind = Kind::of_numbers(self.kernel.parts[part].single);

@@ -1,4 +1,4 @@
-//! The levels of a walk: what is computed of each column, and of which columns.
+//! Levels of a walk: the parts that are computed of each column, and the columns.
 
 use super::state::{Edges, Kept, Walk, Way};
 use crate::cuda::program::code::{Kind, Register, literal};
@@ -8,7 +8,7 @@ use crate::stencil::Boundary;
 use crate::stencil::program::{Feed, Step};
 
 impl Emitter<'_> {
-    /// One copy of the walk.
+    /// Writes one copy of the walk.
     pub(super) fn copy_of_walk(&mut self, halos: [usize; 2]) {
         let before = self.code.take();
         let walks = self.walk().route.along.is_some();
@@ -73,7 +73,7 @@ impl Emitter<'_> {
         self.code.repeat("setp.lt.s32", [&column, &stop], &again);
     }
 
-    /// The parts that load what a step before has computed, with the output that it was.
+    /// Returns the parts that load a result of the step before, with its output.
     fn fed(&self) -> Vec<(usize, usize)> {
         let walk = self.walk();
         let of = |(part, of): (usize, &crate::stencil::program::Part)| match &of.step {
@@ -86,7 +86,7 @@ impl Emitter<'_> {
         self.kernel.parts.iter().enumerate().filter_map(of).collect()
     }
 
-    /// The elements of a column that a part loads.
+    /// Loads the elements of a column of a part.
     fn load_part(&mut self, part: usize, at: (i64, &str)) -> Vec<Register> {
         let kernel = self.kernel;
         let Step::Load(input, view) = &kernel.parts[part].step else { unreachable!("it is loaded") };
@@ -94,8 +94,8 @@ impl Emitter<'_> {
         self.load_column(part, (*input, view), at, kind)
     }
 
-    /// The lines in which a part is computed, in a level. Those of a state that are asked for in one column alone are loaded
-    /// then.
+    /// Returns the lines in which a part is computed, in a level. Lines of a state that are needed in one column alone
+    /// are loaded then.
     fn lines_of(&self, level: usize, part: usize) -> std::ops::Range<i64> {
         let Walk { route, gait, .. } = self.walk();
         let beyond = |side: usize| ((gait.levels - level) * route.lines[side]) as i64;
@@ -107,13 +107,13 @@ impl Emitter<'_> {
         low - beyond(0)..own + beyond(1) - high
     }
 
-    /// Returns true for a state whose lines beside a lane's own stay in memory until they are asked for.
+    /// Returns true for a state whose lines outside a lane's own stay in memory until they are needed.
     fn is_late(&self, part: usize) -> bool {
         let Walk { route, gait, .. } = self.walk();
         gait.levels == 1 && route.once[part] && matches!(self.kernel.parts[part].step, Step::Load(..))
     }
 
-    /// Computes what is kept of a level's latest column, and what the next level is handed.
+    /// Computes the kept parts of a level's latest column, and the input of the next level.
     fn level(&mut self, level: usize) {
         let kernel = self.kernel;
         let Walk { gait, route, .. } = self.walk();
@@ -167,7 +167,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Stores one number: the first lane of all does.
+    /// Stores one number: only the first lane of all does.
     fn store_one(&mut self, output: usize, part: usize) {
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
         let level = self.walk().gait.levels - 1;
@@ -189,7 +189,7 @@ impl Emitter<'_> {
     fn advance(&mut self, next: &[(usize, i64, Vec<Register>)]) {
         let walk = self.walk();
         let mut past: Vec<Kept> = walk.kept.iter().map(|(kept, _)| *kept).filter(|kept| kept.2 > 0).collect();
-        // Each is read before it is written to: by an older one of its own, or as what a later part or level has passed on.
+        // Each is read before it is written: by an older one of its own, or as input of a later part or level.
         past.sort_unstable_by_key(|kept| std::cmp::Reverse(*kept));
         let mut moves = Vec::new();
         for key in past {
@@ -210,7 +210,8 @@ impl Emitter<'_> {
         self.code.line(&format!("add.s32 {column}, {column}, 1"));
     }
 
-    /// The value of a part that is loaded, kept or uniform. `None` for an operation on others' values at the same place.
+    /// Returns the value of a part that is loaded, kept or uniform. `None` for an operation on others' values at the
+    /// same place.
     pub(in crate::cuda::program) fn walked(&mut self, part: usize, at: At) -> Option<Register> {
         let kernel = self.kernel;
         let route = &self.walk().route;
@@ -239,7 +240,7 @@ impl Emitter<'_> {
         Some(self.load_part(part, (at.line, &column)).swap_remove(at.element))
     }
 
-    /// An element of a part that is kept, so many columns ago.
+    /// Returns an element of a part that is kept, `age` columns ago.
     fn kept(&mut self, part: usize, age: i64, at: At) -> Register {
         if self.walk().route.uniform[part] {
             let one = At { element: 0, line: 0, lag: 0, ..at };
@@ -262,7 +263,7 @@ impl Emitter<'_> {
         self.walk().find((level, part, age as usize, line, element)).expect("a column that has come")
     }
 
-    /// Notes the way of a sample along a dimension. The answer is as of [`Emitter::moved`].
+    /// Notes the way of a sample along a dimension. The result is that of [`Emitter::moved`].
     pub(in crate::cuda::program) fn turned(
         &mut self,
         ways: &mut [Way; 3],
@@ -275,7 +276,7 @@ impl Emitter<'_> {
         may_be_outside.then(|| Some(self.is_outside(dim, way, at)))
     }
 
-    /// Along rows, lines or columns: 0, 1, 2.
+    /// Returns the direction: 0 for rows, 1 for lines, 2 for columns.
     pub(super) fn direction(&self, dim: usize) -> usize {
         match dim {
             0 => 0,
@@ -284,7 +285,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The condition under which a sample lies outside the array.
+    /// Returns the condition under which a sample lies outside the array.
     fn is_outside(&mut self, dim: usize, way: Way, at: At) -> Register {
         let (index, own) = match self.direction(dim) {
             0 => (self.walk().row, at.element as i64),
@@ -299,7 +300,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A part's value at another row, another line and another column.
+    /// Returns a part's value at another row, another line and another column.
     pub(in crate::cuda::program) fn beside(&mut self, of: usize, [rows, lines, columns]: [Way; 3], at: At) -> Register {
         let elements = self.walk().gait.elements;
         let index = self.walk().row;
@@ -309,8 +310,9 @@ impl Emitter<'_> {
         })
     }
 
-    /// A part's value at a position, counted from the first one of a block of `size`. Blocks begin at multiples of that along
-    /// the dimension, this one at `index`. A position outside the array has what `get` gives of another one.
+    /// Returns a part's value at a position, counted from the first one of a block of `size`. Blocks begin at multiples
+    /// of that along the dimension, this one at `index`. A position outside the array gets the result of `get` for
+    /// another one.
     fn with_ghosts(
         &mut self,
         of: usize,
@@ -328,7 +330,7 @@ impl Emitter<'_> {
         // The last element's place in its block; the text of the kernel depends on that.
         let last = (self.kernel.domain[dim] as i64 - 1) % size;
         for blocks in 0.. {
-            // The block that begins so many behind the first, or ends so many ahead of the last.
+            // The distance outside the array, for a block `blocks` behind the first one or ahead of the last one.
             let beyond = match way.offset < 0 {
                 true => -position - blocks * size,
                 false => position - last - blocks * size,
@@ -352,8 +354,8 @@ impl Emitter<'_> {
         value
     }
 
-    /// A part's value at another line and column. The position counts from the lane's first element, and may be another
-    /// lane's.
+    /// Returns a part's value at another line and column. The position counts from the lane's first element, and may be
+    /// another lane's.
     fn across(&mut self, of: usize, [lines, columns]: [Way; 2], position: i64, at: At) -> Register {
         let Walk { gait, line, route, .. } = self.walk();
         let (elements, size, index) = (gait.elements as i64, gait.lines, *line);
@@ -370,7 +372,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A part's value at an element of the lane and another column.
+    /// Returns a part's value at an element of the lane and another column.
     fn at_column(&mut self, of: usize, columns: Way, at: At) -> Register {
         let kind = Kind::of_numbers(self.kernel.parts[of].single);
         let newest = at.lag as i64 - self.walk().route.lags[of] as i64;
@@ -403,7 +405,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// The latest value of a part that is kept.
+    /// Returns the latest value of a part that is kept.
     fn computed(&mut self, part: usize, at: At) -> Register {
         if let Step::Load(..) = self.kernel.parts[part].step {
             let column = self.column_at(at.level, at.lag);

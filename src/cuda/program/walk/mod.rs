@@ -1,13 +1,14 @@
 //! Kernels of several steps: warps that walk through an array.
 //!
 //! # Rationale
-//! A warp owns a strip along the first dimension, of some elements a lane, and walks along another dimension, column after
-//! column. Of what filters read it keeps the latest columns in registers; neighbours along the strip come by shuffles. Each
-//! level is a step, and hands its columns to the next level: so an array is read and written once for all levels. A strip
-//! loses at either end what the levels reach, and a part of the columns begins that much earlier.
+//! A warp owns a strip along the first dimension, of some elements a lane, and walks along another dimension, column
+//! after column. It keeps the latest columns that filters read in registers; neighbours along the strip come by
+//! shuffles. Each level is a step, and passes its columns to the next level: so an array is read and written once for
+//! all levels. At either end a strip loses the reach of all levels, and a part of the columns begins that much earlier.
 //!
-//! Ghost values of the first level are loaded; a walk of one level is written once, with that. Of any other walk two copies
-//! are written: one for warps that meet no end of the array, and one that makes ghost values of the elements in registers.
+//! Ghost values of the first level are loaded; a walk of one level is written once, with that. All other walks are
+//! written twice: for warps that meet no end of the array, and with ghost values selected from the elements in
+//! registers.
 
 mod chains;
 mod columns;
@@ -23,31 +24,31 @@ use crate::stencil::program::{Gait, Recurrence, Step};
 use route::Route;
 use state::{Edges, LANES, Walk};
 
-/// The warps of a block.
+/// Number of warps of a block.
 const WARPS: usize = 4;
 
-/// The words of a thread that may hold columns; the others are for what is computed, and elementary functions take more.
-const MOST_WORDS: usize = 160;
+/// Maximum number of words of a thread for columns; the others are for computation, and elementary functions take more.
+const MAX_WORDS: usize = 160;
 const WORDS_OF_A_FUNCTION: usize = 40;
 
-/// A walk, written.
+/// A kernel of a walk.
 #[derive(Debug, Clone)]
 pub(super) struct Written {
     pub(super) text: String,
     pub(super) argument: Vec<u8>,
-    /// The strips, as many as all arrays have together, and the columns.
+    /// Number of strips, in all arrays together, and of columns.
     pub(super) strips: usize,
     pub(super) columns: usize,
-    /// The places in the argument of a warp's number of columns, and of the number of parts.
+    /// Positions in the argument of a warp's number of columns, and of the number of parts.
     length_at: usize,
     parts_at: usize,
 }
 
 impl Written {
-    /// The threads of a block.
+    /// Number of threads of a block.
     pub(super) const THREADS: [usize; 2] = [LANES, WARPS];
 
-    /// Has each warp walk along so many columns; the answer is the number of blocks.
+    /// Sets the number of columns of each warp, and returns the number of blocks.
     pub(super) fn set_length(&mut self, length: usize) -> usize {
         let length = length.clamp(1, self.columns);
         let parts = self.columns.div_ceil(length);
@@ -58,7 +59,7 @@ impl Written {
     }
 }
 
-/// A recurrence that warps can walk, and its way through the arrays.
+/// A recurrence that warps can walk, and its route through the arrays.
 pub(super) struct Walkable<'k> {
     what: &'k Recurrence,
     route: Route,
@@ -69,17 +70,17 @@ impl<'k> Walkable<'k> {
         Some(Walkable { what, route: Route::of(what)? })
     }
 
-    /// Returns true where lanes have lines.
+    /// Returns true if lanes have lines.
     pub(super) fn is_of_volumes(&self) -> bool {
         self.route.beside.is_some()
     }
 
-    /// The rows of a strip's halos, whole lanes at either end.
+    /// Returns the rows of a strip's halos, whole lanes at either end.
     fn halos(&self, gait: Gait) -> [usize; 2] {
         self.route.rows.map(|reach| (reach * gait.levels).next_multiple_of(gait.elements))
     }
 
-    /// Returns true where the halos leave enough of a strip, and circular columns are longer than those of all levels.
+    /// Returns true if the halos leave enough of a strip, and circular columns are longer than those of all levels.
     pub(super) fn can(&self, gait: Gait) -> bool {
         let domain = &self.what.kernel.domain;
         let columns = self.route.along.map_or(1, |along| domain[along]);
@@ -93,7 +94,7 @@ impl<'k> Walkable<'k> {
             && (gait.lines == 1 || self.route.beside.is_some())
     }
 
-    /// The kernel of a gait that is [possible](Walkable::can). `None` where it would need too many registers.
+    /// Returns the kernel of a gait that is [possible](Walkable::can). `None` if it would need too many registers.
     pub(super) fn write(&self, gait: Gait) -> Option<Written> {
         let mut emitter = Emitter::new(&self.what.kernel);
         // A table and an array for each.
@@ -132,7 +133,7 @@ impl<'k> Walkable<'k> {
             _ => false,
         };
         let calls = self.what.kernel.parts.iter().any(|part| is_function(&part.step));
-        if words + if calls { WORDS_OF_A_FUNCTION } else { 0 } > MOST_WORDS {
+        if words + if calls { WORDS_OF_A_FUNCTION } else { 0 } > MAX_WORDS {
             return None;
         }
         let [length_at, parts_at] = ["length", "parts"].map(|name| emitter.argument_at(name));
@@ -143,7 +144,7 @@ impl<'k> Walkable<'k> {
 }
 
 impl Emitter<'_> {
-    /// The whole kernel. The answer is how many words hold columns.
+    /// Writes the whole kernel, and returns the number of words that hold columns.
     fn walks(&mut self, halos: [usize; 2], inner: usize) -> usize {
         let end = self.code.label();
         let edge = self.code.label();
@@ -179,8 +180,8 @@ impl Emitter<'_> {
         words
     }
 
-    /// Finds a warp's strip and its columns. A warp without work goes to `end`; the answer is true for one that meets an end
-    /// of the array.
+    /// Finds a warp's strip and its columns. A warp without work goes to `end`; the result is true for one that meets
+    /// an end of the array.
     fn begin_walk(&mut self, halos: [usize; 2], inner: usize, end: &str) -> Register {
         let Walk { gait, route, .. } = self.walk();
         let (gait, along, beside) = (*gait, route.along, route.beside);
@@ -241,7 +242,7 @@ impl Emitter<'_> {
             let last = self.code.of(Kind::Word, "min.s32", &[&last, &columns]);
             first = self.code.by(Kind::Word, "sub.s32", &own, back);
             let stop = self.code.by(Kind::Word, "add.s32", &last, lag);
-            // The last level is asked for columns even while it has none yet.
+            // The last level computes columns even before its first one.
             let begins = self.code.by(Kind::Predicate, "setp.lt.s32", &first, lag);
             let ends = self.code.of(Kind::Predicate, "setp.ge.s32", &[&stop, &columns]);
             let beyond = self.code.of(Kind::Predicate, "or.pred", &[&begins, &ends]);

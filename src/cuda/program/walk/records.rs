@@ -1,15 +1,15 @@
-//! Elements that are kept of each step: the level that computes one stores it.
+//! Records of elements of each step: the level that computes an element stores it.
 //!
-//! A table says which elements of a line of rows are kept, and where each goes: first, for each line and behind the last,
-//! the place of its first entry in the table; then the entries, a row in the lower half and a place among what is kept of a
-//! step in the upper half.
+//! A table lists the recorded elements of each line of rows, and their places: first, for each line and behind the
+//! last, the index of its first entry in the table; then the entries, a row in the lower half and a place in the step's
+//! record in the upper half.
 
 use super::state::LANES;
 use crate::cuda::program::code::{Kind, Register};
 use crate::cuda::program::emitter::Emitter;
 use crate::cuda::program::shape::{At, Place};
 
-/// The table of these places in an array whose lines have so many rows.
+/// Returns the table of these places in an array whose lines have `rows` rows.
 pub(in crate::cuda::program) fn table(places: &[usize], rows: usize, elements: usize) -> Vec<u64> {
     let lines = elements / rows;
     let mut entries: Vec<_> =
@@ -26,7 +26,7 @@ pub(in crate::cuda::program) fn table(places: &[usize], rows: usize, elements: u
 }
 
 impl Emitter<'_> {
-    /// Stores what is kept of a level's column.
+    /// Stores the record of a level's column.
     pub(super) fn record_level(&mut self, level: usize, halos: [usize; 2]) {
         for record in 0..self.walk().what.records.len() {
             for line in 0..self.walk().gait.lines as i64 {
@@ -40,7 +40,7 @@ impl Emitter<'_> {
         let recorded = &self.walk().what.records[record];
         let (part, kept) = (recorded.part, recorded.places.len());
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
-        // Ahead of the branch: neighbours are asked for them.
+        // Before the branch: neighbours exchange them.
         let values: Vec<Register> =
             (0..elements).map(|element| self.value(part, &Place::of_walk(At { level, element, line, lag }))).collect();
         let [skip, again] = [(); 2].map(|()| self.code.label());
@@ -83,7 +83,8 @@ impl Emitter<'_> {
         self.code.place(&skip);
     }
 
-    /// The number of a level's line among those of the array. Goes to `skip` where it is another warp's, or outside.
+    /// Returns the number of a level's line among those of the array. Goes to `skip` if it is another warp's, or
+    /// outside.
     fn line_number(&mut self, (level, line): (usize, i64), skip: &str) -> Register {
         let (along, beside, lag) = (self.walk().route.along, self.walk().route.beside, self.walk().route.lag);
         let rank = self.kernel.domain.len();
@@ -115,7 +116,7 @@ impl Emitter<'_> {
         number
     }
 
-    /// The lanes whose elements are their warp's own.
+    /// Returns a predicate that is true for the lanes whose elements are their warp's own.
     pub(super) fn own_lanes(&mut self, halos: [usize; 2]) -> Register {
         let elements = self.walk().gait.elements;
         let [low, high] = [halos[0] / elements, LANES - halos[1] / elements];

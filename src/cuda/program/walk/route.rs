@@ -1,55 +1,56 @@
-//! The way of a step through an array: its dimensions, its reach, and the lag of each part.
+//! Route of a step through an array: its dimensions, its reach, and the lag of each part.
 
 use crate::stencil::program::{Axis, Chain, Feed, Kernel, Recurrence, Step, View};
 use crate::stencil::{Boundary, Ends};
 
-/// A first dimension that is shorter leaves too many lanes idle.
-const SHORT: usize = 16;
+/// Minimum first dimension: a shorter one leaves too many lanes idle.
+const MIN_ROWS: usize = 16;
 
-/// Indices have 32 bits, also those of elements beyond an end.
-const LONGEST: usize = i32::MAX as usize - (1 << 16);
+/// Maximum extent: indices have 32 bits, also those of elements beyond an end.
+const MAX_EXTENT: usize = i32::MAX as usize - (1 << 16);
 
-/// The way of a step, whatever the number of its levels.
+/// Route of a step, whatever the number of its levels.
 ///
-/// Rows are the elements along the first dimension, columns those along the dimension that a warp walks along. A step is
-/// handed one column after the other. A part with a lag of l gives column c when column c + l has come. In volumes a column
-/// is a page, of which a lane has some lines.
+/// Rows are the elements along the first dimension, columns those along the dimension that a warp walks along. A step
+/// receives one column after the other. A part with a lag of l gives column c when column c + l has come. In volumes a
+/// column is a page, of which a lane has some lines.
 #[derive(Debug, Clone)]
 pub(super) struct Route {
-    /// The dimension along which warps walk; none in a kernel of one dimension.
+    /// Dimension along which warps walk; none in a kernel of one dimension.
     pub(super) along: Option<usize>,
-    /// The dimension of a lane's lines, where filters go along three.
+    /// Dimension of a lane's lines, if filters go along three.
     pub(super) beside: Option<usize>,
-    /// The lag of each part.
+    /// Lag of each part.
     pub(super) lags: Vec<usize>,
-    /// The parts that are one number for all elements.
+    /// True for parts that are one number for all elements.
     pub(super) uniform: Vec<bool>,
-    /// The parts whose latest columns stay in registers.
+    /// True for parts whose latest columns stay in registers.
     pub(super) kept: Vec<bool>,
-    /// The filters whose chains are begun as columns come, so that each column is shuffled once.
+    /// True for filters whose chains are begun as columns come, so that each column is shuffled once.
     pub(super) open: Vec<bool>,
-    /// The lag of the step.
+    /// Lag of the step.
     pub(super) lag: usize,
-    /// The columns that it reaches back.
+    /// Number of columns that it reaches back.
     pub(super) back: usize,
-    /// The rows that it reaches, below and above.
+    /// Number of rows that it reaches, below and above.
     pub(super) rows: [usize; 2],
-    /// The lines that it reaches, below and above; and those of each part.
+    /// Number of lines that it reaches, below and above; and those of each part.
     pub(super) lines: [usize; 2],
     pub(super) lines_of: Vec<[usize; 2]>,
-    /// The parts of which lines beside a lane's own are asked for in one column alone.
+    /// True for parts of which lines outside a lane's own are needed in one column alone.
     pub(super) once: Vec<bool>,
-    /// The dimensions whose boundaries are circular.
+    /// True for dimensions whose boundaries are circular.
     pub(super) circular: Vec<bool>,
-    /// The boundaries of each part along each dimension, as far as filters see any, where all of these parts are loaded and
-    /// filters do not differ: those of the first level.
+    /// Boundaries of each part along each dimension, if filters use any, for the first level. Only if all of these
+    /// parts are loaded and filters do not differ.
     pub(super) ends: Option<Vec<Vec<Option<Ends<f64>>>>>,
 }
 
-/// The reach of one filter along a dimension, below and above, with the elements that its ghost values stand for.
+/// Returns the reach of one filter along a dimension, below and above, including the elements that its ghost values
+/// copy.
 fn span(axis: &Axis) -> [usize; 2] {
     let [before, after] = [axis.before, axis.extent - 1 - axis.before];
-    // A ghost value is an element of the other side.
+    // A ghost value is a copy of an element on the other side.
     let behind = |reach: usize, end: Boundary<f64>| match end {
         Boundary::Mirror => reach,
         Boundary::Symmetric => reach.saturating_sub(1),
@@ -60,11 +61,11 @@ fn span(axis: &Axis) -> [usize; 2] {
 }
 
 impl Route {
-    /// The way of a step; `None` where warps cannot walk it.
+    /// Returns the route of a step; `None` if warps cannot walk it.
     pub(super) fn of(what: &Recurrence) -> Option<Route> {
         let kernel = &what.kernel;
         let rank = kernel.domain.len();
-        if kernel.domain[0] < SHORT || kernel.domain.iter().any(|&extent| extent > LONGEST) {
+        if kernel.domain[0] < MIN_ROWS || kernel.domain.iter().any(|&extent| extent > MAX_EXTENT) {
             return None;
         }
         let [beside, along] = Route::dims(what)?;
@@ -141,14 +142,14 @@ impl Route {
         Some(route)
     }
 
-    /// Returns true for a chain over several columns of which each has samples of other lanes.
+    /// Returns true for a chain over several columns, each with samples of other lanes.
     fn is_open(&self, axes: &[Axis; 3], chain: &Chain) -> bool {
         let goes = |dim: Option<usize>| axes.iter().any(|axis| axis.dim == dim && axis.extent > 1);
         matches!(chain, Chain::Entries(_)) && !goes(None) && goes(Some(0)) && self.along.is_some() && goes(self.along)
     }
 
-    /// The dimensions beside the first that filters go along: that of lines, if there is one, and that of columns. No answer
-    /// where there are more.
+    /// Returns the dimensions besides the first along which filters go: that of lines, if there is one, and that of
+    /// columns. `None` if there are more.
     fn dims(what: &Recurrence) -> Option<[Option<usize>; 2]> {
         let dims = what.kernel.filters().flat_map(|axes| axes.iter().filter_map(|axis| axis.dim));
         let mut dims: Vec<usize> = dims.filter(|&dim| dim > 0).collect();
@@ -162,7 +163,7 @@ impl Route {
         }
     }
 
-    /// The boundaries of parts. No answer where one is computed, or where filters differ.
+    /// Returns the boundaries of parts. `None` if one is computed, or if filters differ.
     fn ends(kernel: &Kernel) -> Option<Vec<Vec<Option<Ends<f64>>>>> {
         let mut ends = vec![vec![None; kernel.domain.len()]; kernel.parts.len()];
         for part in &kernel.parts {
@@ -180,7 +181,8 @@ impl Route {
         Some(ends)
     }
 
-    /// The dimensions that are circular. `None` where filters differ, or where one reaches over all of an array.
+    /// Returns true for the dimensions that are circular. `None` if filters differ, or if one reaches over all of an
+    /// array.
     fn circular(what: &Recurrence) -> Option<Vec<bool>> {
         let mut circular = vec![None; what.kernel.domain.len()];
         for axis in what.kernel.filters().flatten() {

@@ -1,25 +1,25 @@
-//! A walk while it is written.
+//! State of a walk while it is written.
 
 use super::route::Route;
 use crate::cuda::program::code::Register;
 use crate::stencil::Boundary;
 use crate::stencil::program::{Gait, Recurrence};
 
-/// The lanes of a warp.
+/// Number of lanes of a warp.
 pub(super) const LANES: usize = 32;
 
-/// The ends of an array, in a copy of a walk.
+/// Treatment of the array's ends, in a copy of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edges {
-    /// It is for warps that meet none.
+    /// For warps that meet no end.
     None,
-    /// Ghost values are loaded as elements are, from where the boundary says.
+    /// Ghost values are loaded like elements, from the place that the boundary gives.
     Loaded,
-    /// Ghost values are chosen among the elements that are in registers.
+    /// Ghost values are selected among the elements in registers.
     Chosen,
 }
 
-/// The key of a kept element: level, part, age, line and element.
+/// Key of a kept element: level, part, age, line and element.
 pub(super) type Kept = (usize, usize, usize, i64, usize);
 
 /// A walk that is being written.
@@ -28,28 +28,29 @@ pub(in crate::cuda::program) struct Walk<'k> {
     pub(super) route: Route,
     pub(super) gait: Gait,
     pub(super) edges: Edges,
-    /// The number of scopes of names around the loop.
+    /// Number of scopes of names around the loop.
     pub(in crate::cuda::program) scopes: usize,
-    /// The column that has come last, and the first one.
+    /// The latest column, and the first one.
     pub(super) column: Register,
     pub(super) first: Register,
-    /// The index of a lane's first element, and of its first line.
+    /// Index of a lane's first element, and of its first line.
     pub(super) row: Register,
     pub(super) line: Register,
-    /// The elements that are kept. The latest column has the age 0.
+    /// Kept elements. The latest column has the age 0.
     pub(super) kept: Vec<(Kept, Register)>,
-    /// Chains that have had some columns, in the place of an age, and what they are when the latest has come.
+    /// Chains with some of their columns, with the number of columns in the place of an age, and their values after the
+    /// latest.
     pub(super) chains: Vec<(Kept, [Register; 2])>,
 }
 
 impl Walk<'_> {
-    /// A kept element, if it is there.
+    /// Returns a kept element, if it is there.
     pub(super) fn find(&self, key: Kept) -> Option<Register> {
         self.kept.iter().find(|(kept, _)| *kept == key).map(|(_, register)| *register)
     }
 }
 
-/// A sample's way from its element along a dimension, and what is beyond that end.
+/// Offset of a sample from its element along a dimension, and the boundary at that end.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::cuda::program) struct Way {
     pub(in crate::cuda::program) offset: i64,
@@ -59,8 +60,8 @@ pub(in crate::cuda::program) struct Way {
 impl Way {
     pub(in crate::cuda::program) const NONE: Way = Way { offset: 0, end: Boundary::Circular };
 
-    /// The offset of the element that stands for a sample at `offset`, which lies `beyond` elements outside: 1 for the first
-    /// one outside. `None` for a constant, and where all is inside.
+    /// Returns the offset of the element that a sample at `offset` is a copy of, `beyond` elements outside: 1 for the
+    /// first one outside. `None` for a constant, and if all is inside.
     pub(super) fn inside(self, offset: i64, beyond: i64) -> Option<i64> {
         let back = match self.end {
             Boundary::Replicate => beyond,

@@ -1,30 +1,30 @@
-//! The launches: the argument of the kernels, the modules that are loaded, and what a launch of several sweeps puts on
-//! the stream.
+//! Launches: the argument of the kernels, the modules that are loaded, and the submission of several sweeps to the
+//! stream.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::super::super::exact::underflow_limit;
-use super::super::super::several::Several;
-use super::super::super::{LoadOnce, Loaded};
 use super::choose::{Candidate, fastest};
 use super::layout::{Division, LaunchLayout, MAX_SHARED_BYTES};
 use super::table::{LANES, ModuleSpec, PRODUCER_WARPS};
 use super::view::{Around, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::{ImagesArgument, OtherSides};
+use crate::cuda::kernels::exact::underflow_limit;
+use crate::cuda::kernels::several::Several;
+use crate::cuda::kernels::{LoadOnce, Loaded};
 use crate::cuda::module::{Function, Module, Modules, Shape, launch, launch_early};
 use crate::stencil::{Error, Filter};
 
-/// The `long_share_256` that tells the kernel that all strips are one line.
+/// Value of `long_share_256` for strips in one line.
 const LINE: i32 = -1;
 
-/// Special values need the fallback for all sweeps of a run; this numbers the runs. No run has the number 0.
+/// Counter of runs, to number them: special values need the fallback for all sweeps of a run. No run has the number 0.
 static RUNS: AtomicU32 = AtomicU32::new(0);
 
-/// The argument of the kernels. Where all sides have one boundary, the kernel takes the first part alone.
+/// Argument of the kernels. If all sides have the same boundary, the kernel takes the first part alone.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 struct LaunchArgument {
@@ -36,15 +36,15 @@ struct LaunchArgument {
 pub(super) struct LoadedSpec<'a> {
     spec: &'static ModuleSpec,
     pub(super) module: &'a Module,
-    /// For any address, and where columns and strips begin and end at multiples of 16 bytes.
+    /// Kernels for any address, and for columns and strips that begin and end at multiples of 16 bytes.
     functions: [Function; 2],
-    /// Where it has a kernel for stars.
+    /// Its kernel for stars, if there is one.
     star: Option<Star>,
 }
 
 /// A kernel for stars. The full kernel of its module is the fallback.
 struct Star {
-    /// As of the full kernel.
+    /// For the same addresses as the full kernel's.
     functions: [Function; 2],
     near_zero: u32,
     run: u32,
@@ -76,7 +76,7 @@ impl<'a> LoadedSpec<'a> {
     }
 }
 
-/// The launches over an array.
+/// Launches over an array.
 pub(super) struct Launches<'a> {
     pub(super) loaded: Vec<LoadedSpec<'a>>,
     pub(super) candidates: Vec<Candidate>,
@@ -84,8 +84,8 @@ pub(super) struct Launches<'a> {
     pub(super) around: Around,
 }
 
-/// What a launch is told of special values: the number of its run, and which samples are near zero. Both are 0 where
-/// nothing is left out.
+/// Treatment of special values in a launch: the number of its run, and the limit of samples near zero. Both are 0 if no
+/// zeros are left out.
 #[derive(Debug, Clone, Copy, Default)]
 struct SpecialValues {
     run: u32,
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use crate::cuda::module::tests::argument_bytes;
 
-    /// The bytes of the argument that the module for one boundary takes, and the one for sides that have their own.
+    /// Bytes of the argument of a module for one boundary, and of one with a boundary for each side.
     const BYTES: [usize; 2] = [size_of::<ImagesArgument>(), size_of::<LaunchArgument>()];
 
     #[test]

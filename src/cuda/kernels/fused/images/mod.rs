@@ -1,17 +1,17 @@
 //! Many sweeps of a filter over images that lie on the device, some of them in each launch: `cuda/images`. Sweeps over
 //! a volume by a filter of rows and pages go this way, too: see [`View`].
 //!
-//! Where all sides of the images have one boundary, and it is no mirror, a module that knows no other does the sweeps;
+//! If all sides of the images have the same boundary, and it is no mirror, a module for that alone does the sweeps;
 //! else one in which each side has its own.
 //!
-//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for arrays for
-//! which they are faster, as modelled from the measured numbers of `table`; other sweeps are single ones.
+//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for arrays
+//! for which they are faster by a model with the measured numbers of `table`; other sweeps are single ones.
 //!
-//! A filter that is zero beside its middle row and column, a star, has a kernel that leaves these zeros out. It flags
-//! special values, for which that gives other results; behind each of its launches comes one of the full kernel, the
-//! fallback, which computes the sweeps again where values were flagged and has nothing to do elsewhere.
+//! A filter that is zero outside its middle row and column, a star, has a kernel that leaves these zeros out. It flags
+//! special values, for which that gives other results; after each of its launches comes one of the full kernel, the
+//! fallback, which recomputes the sweeps where values were flagged and has nothing to do elsewhere.
 //!
-//! Many sweeps in double by a filter of few rows, and all by a star, go by blocks that have a multiprocessor for
+//! Many sweeps in double by a filter of few rows, and all by a star, go by blocks that have a multiprocessor to
 //! themselves: eight warps do twice as many sweeps in a launch as four, and none waits for those of another block.
 
 mod choose;
@@ -37,7 +37,7 @@ use view::{Around, MAX_ROWS_OR_COLUMNS};
 pub(in super::super) use choose::time_of_a_sweep;
 pub(in super::super) use view::View;
 
-/// The modules that a convolution has loaded for launches of several sweeps.
+/// Modules that a convolution has loaded for launches of several sweeps.
 #[derive(Debug, Clone, Default)]
 pub(in super::super) struct LoadedModules {
     four_warps: LoadOnce,
@@ -55,8 +55,8 @@ impl LoadedModules {
     }
 }
 
-/// How several sweeps of a convolution over a whole array are launched. `single_sweeps` is how single sweeps are, which
-/// do what they are faster for.
+/// Plans the launches of several sweeps of a convolution over a whole array. `single_sweeps` is the plan of single
+/// sweeps, which are used where they are faster.
 ///
 /// # Errors
 /// The driver's.
@@ -81,7 +81,7 @@ pub(in super::super) fn plan<'a, T: Element>(
         .chain(star)
         .flat_map(|spec| candidates(spec, &view, &around, area.sweeps, multiprocessors))
         .collect();
-    // The modules of the candidates that are taken, the fastest one's first: so many sweeps and fewer may be asked for.
+    // Modules of the candidates in use, the fastest one's first: a launch may have fewer sweeps than requested here.
     let mut taken: Vec<&ModuleSpec> = Vec::new();
     let most = candidates.iter().map(|candidate| candidate.sweeps).max().unwrap_or(0);
     for candidate in (1..=most).rev().filter_map(|sweeps| fastest(&candidates, sweeps)) {
@@ -99,8 +99,8 @@ pub(in super::super) fn plan<'a, T: Element>(
     Ok(Box::new(SeveralPlan { single_sweeps, pace, launches }))
 }
 
-/// Whether the kernel for stars may do the sweeps. With entries that are infinite or NaN all results are, and with
-/// constants that are special values many are: the fallback would compute them all.
+/// True if the kernel for stars may do the sweeps. With entries that are infinite or NaN all results are, and with
+/// constants that are special values many are: the fallback would recompute them all.
 fn may_leave_out_zeros<T: Element>(star: &ModuleSpec, filter: &Filter<T>, view: &View, around: &Around) -> bool {
     let near_zero = underflow_limit(filter.values(), star.warp_sweeps);
     !around.own_sides

@@ -1,29 +1,29 @@
-//! The modules for several sweeps over images in a launch: what is known of each before it is loaded.
+//! The modules for several sweeps over images in a launch: their properties before they are loaded.
 
 use crate::cuda::Element;
 use crate::cuda::catalogue::{self, Entry, table};
 
-/// Threads of a warp, and the most sweeping warps of most blocks.
+/// Threads of a warp, and the maximum of sweeping warps of most blocks.
 pub(super) const LANES: usize = 32;
 pub(super) const WARPS: usize = 4;
 
-/// The warps that come with a producer: `PRODUCER_WARPS` of `cuda/images/launch.cuh`.
+/// Number of warps that come with a producer: `PRODUCER_WARPS` of `cuda/images/launch.cuh`.
 pub(super) const PRODUCER_WARPS: usize = 4;
 
-/// The elements at either end of a ring's columns: `PAD` of `cuda/images/launch.cuh`.
+/// Elements at either end of a ring's columns: `PAD` of `cuda/images/launch.cuh`.
 pub(super) const PAD: usize = 4;
 
-/// A module, and what is known of it before it is loaded.
+/// A module, and its properties before it is loaded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ModuleSpec {
     pub(super) name: &'static str,
-    /// Whether it is for single precision, and not for double.
+    /// True if it is for single precision, false for double.
     is_float: bool,
     /// Rows and columns of the filter.
     pub(super) filter: [usize; 2],
-    /// Whether each side has its own boundary.
+    /// True if each side has its own boundary.
     pub(super) own_sides: bool,
-    /// Whether its module has a kernel for stars, too.
+    /// True if its module has a kernel for stars, too.
     pub(super) is_star: bool,
     /// Rows of a strip that a lane holds.
     pub(super) lane_rows: usize,
@@ -31,40 +31,40 @@ pub(super) struct ModuleSpec {
     pub(super) pitch: usize,
     /// Sweeps that a warp does.
     pub(super) warp_sweeps: usize,
-    /// The most warps of a block that sweep.
+    /// Maximum number of sweeping warps of a block.
     pub(super) warps: usize,
-    /// Slots that a column is in a warp's registers before its turn.
+    /// Number of slots that a column is in a warp's registers before its turn.
     pub(super) slots_ahead: usize,
-    /// How many slots ahead of the first warp a column comes from device memory.
+    /// Number of slots before the first warp's in which a column comes from device memory.
     pub(super) load_lead: usize,
-    /// Whether a producer, one thread of another warp, copies for all where columns begin at multiples of 16 bytes.
+    /// True if a producer, one thread of another warp, copies for all where columns begin at multiples of 16 bytes.
     pub(super) has_producer: bool,
-    /// Blocks that a multiprocessor holds.
+    /// Number of blocks on a multiprocessor.
     pub(super) blocks: usize,
-    /// In columns, how much longer each warp takes for a segment that has the image's first or last column; where
-    /// columns go round, all of them together. Measured on an H200 and an H100.
+    /// Extra time of each warp for a segment with the image's first or last column, in columns; of all of them
+    /// together, if columns are circular. Measured on an H200 and an H100.
     pub(super) edge_columns: usize,
-    /// 256ths of a pair of segments that the longer one has: what the blocks that have precedence on their
-    /// multiprocessor do while the others do the rest.
+    /// The longer segment's 256ths of a pair: the part that the blocks with precedence on their multiprocessor do while
+    /// the others do the rest.
     pub(super) long_share_256: usize,
-    /// How long a slot takes where all multiprocessors hold as many blocks as they can, in microseconds.
+    /// Time of a slot with all multiprocessors full of blocks, in microseconds.
     pub(super) slot_time: f64,
-    /// How many thousand updates a microsecond the kernels for single sweeps do.
+    /// Thousand updates a microsecond by the kernels for single sweeps.
     pub(super) single_sweep_rate: f64,
 }
 
 table! {
-    /// All modules, measured on an H200 with driver 580 and 8192 x 8192, those of blocks of eight warps on an H100, which is
+    /// Measured on an H200 with driver 580 and 8192 x 8192; the modules of blocks of eight warps on an H100, which is
     /// as fast there. Single sweeps by filters that are not square go through tensor cores in double.
     MODULES: ModuleSpec = ModuleSpec::new, catalogue::SWEEPS_IMAGES
 }
 
 impl ModuleSpec {
-    /// What the catalogue says.
+    /// Reads an entry of the catalogue.
     const fn new(entry: &Entry) -> ModuleSpec {
         let lane_rows = entry.count("LANE_ROWS");
-        // Of eight lanes that read 16 bytes of singles each, none reads in the banks of another: behind each so many there
-        // is a gap.
+        // For eight lanes that read 16 bytes of singles each to use different banks, there is a gap after each group of
+        // them.
         let gaps = match (lane_rows / 4).trailing_zeros() {
             _ if !entry.is_float => 0,
             0 => 0,
@@ -93,12 +93,12 @@ impl ModuleSpec {
         }
     }
 
-    /// The modules for any filter of this size, those of blocks of four warps first.
+    /// Returns the modules for any filter of this size, those of blocks of four warps first.
     pub(super) fn all_of<T: Element>(filter: [usize; 2], own_sides: bool) -> impl Iterator<Item = &'static ModuleSpec> {
         ModuleSpec::find::<T>(filter).filter(move |spec| !spec.is_star && spec.own_sides == own_sides)
     }
 
-    /// The module for stars of this size.
+    /// Returns the module for stars of this size.
     pub(super) fn for_stars<T: Element>(filter: [usize; 2]) -> Option<&'static ModuleSpec> {
         ModuleSpec::find::<T>(filter).find(|spec| spec.is_star)
     }
@@ -107,33 +107,33 @@ impl ModuleSpec {
         MODULES.iter().filter(move |spec| spec.is_float == (T::NAME == f32::NAME) && spec.filter == filter)
     }
 
-    /// Whether both are of the same module.
+    /// True if both are of the same module.
     pub(super) fn is(&self, other: &ModuleSpec) -> bool {
         self.name == other.name
     }
 
-    /// How far an output's samples reach: above and below, and to either side.
+    /// Returns the reach of an output's samples: above and below, and to either side.
     pub(super) fn radius(&self) -> [usize; 2] {
         self.filter.map(|size| size / 2)
     }
 
-    /// The rows, and the columns, that a launch of so many warps spoils at a side that is not the image's.
+    /// Returns the rows, and the columns, that a launch of `warps` warps invalidates at a side that is not the image's.
     pub(super) fn reach(&self, warps: usize) -> [usize; 2] {
         self.radius().map(|radius| warps * self.warp_sweeps * radius)
     }
 
-    /// How many slots a warp is behind the one before.
+    /// Returns the number of slots by which a warp lags the one before.
     pub(super) fn lag(&self) -> usize {
         self.warp_sweeps * self.radius()[1] + 1 + self.slots_ahead
     }
 
-    /// Whether a launch may begin as the one before it ends. Where one of the two blocks of a multiprocessor has
-    /// precedence, it would meet others than it was made for: 3 x 3 in double takes half as long again then.
+    /// True if a launch may begin as the one before it ends. Where one of the two blocks of a multiprocessor has
+    /// precedence, it would then share it with unintended ones: 3 x 3 in double takes half as long again then.
     pub(super) fn begins_early(&self) -> bool {
         self.slots_ahead > 0
     }
 
-    /// Bytes of an element.
+    /// Returns the bytes of an element.
     pub(super) fn element_bytes(&self) -> usize {
         if self.is_float { size_of::<f32>() } else { size_of::<f64>() }
     }
@@ -145,7 +145,7 @@ mod tests {
     use crate::cuda::archive;
     use crate::cuda::module::tests::constant_of;
 
-    /// What is known of a module before it is loaded is what it tells.
+    /// Each module has the properties that the table gives.
     #[test]
     fn the_table_is_right() {
         for spec in &MODULES {

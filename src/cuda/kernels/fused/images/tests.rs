@@ -1,7 +1,5 @@
-//! Tests of the choice and the layouts of launches over images, and that the cases of the engines' tests go where they
-//! should.
+//! Tests of the choice and the layouts of launches over images, and of the routes of the engines' tests.
 
-use super::super::super::exact::underflow_limit;
 use super::choose::{Candidate, candidates, fastest, is_plain, is_star, time_of_a_sweep};
 use super::layout::{
     Division, LaunchLayout, MAX_SHARED_BYTES, MAX_STRIPS_OF_A_LINE, SHARED_BYTES, SHARED_BYTES_BESIDE,
@@ -11,9 +9,10 @@ use super::view::{Around, Beyond, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::exact::underflow_limit;
 use crate::stencil::{Boundary, Ends, Sides};
 
-/// Boundaries that rows, or columns, have at both ends: each one alike, and with others.
+/// Boundaries of rows, or columns: each one at both ends, and pairs of different ones.
 const ENDS: [[u32; 2]; 10] = [
     [CONSTANT; 2],
     [REPLICATE; 2],
@@ -27,29 +26,29 @@ const ENDS: [[u32; 2]; 10] = [
     [SYMMETRIC, CONSTANT],
 ];
 
-/// All pairs of those, rows first.
+/// Returns all pairs of those, rows first.
 fn beyonds() -> impl Iterator<Item = Beyond> {
     ENDS.into_iter().flat_map(|rows| ENDS.map(|columns| [rows, columns]))
 }
 
-/// What stands around a view, where constants are these numbers: above, below, before and behind.
+/// Returns the boundaries of a view, with these numbers as constants: above, below, before and behind.
 fn around_with(view: &View, beyond: Beyond, numbers: [f64; 4]) -> Around {
     let [above, below, before, behind] = numbers;
     let ends = |value, boundary| EndsArgument { value, boundary };
     Around::new(view, [ends([above, below], beyond[0]), ends([before, behind], beyond[1])])
 }
 
-/// What stands around a view, where all constants are zeros.
+/// Returns the boundaries of a view, where all constants are zeros.
 fn around(view: &View, beyond: Beyond) -> Around {
     around_with(view, beyond, [0.0; 4])
 }
 
-/// The module of blocks of four warps for a filter of this size, and one boundary.
+/// Returns the module of blocks of four warps for a filter of this size, and one boundary.
 fn of_four<T: Element>(filter: [usize; 2]) -> &'static ModuleSpec {
     ModuleSpec::all_of::<T>(filter, false).find(|spec| !is_of_eight(spec)).unwrap()
 }
 
-/// Images as they lie in memory.
+/// Returns the view of images in their order in memory.
 fn of_images(size: Size, [height, width]: [usize; 2]) -> View {
     View::of(size, [height, width, 1]).unwrap()
 }
@@ -83,8 +82,8 @@ fn views_have_the_array_and_its_neighbours() {
     }
 }
 
-/// The view's rows have the ends of the first dimension, its columns those of the one that they go along; where a mirror
-/// has nothing to show, another boundary has the same results.
+/// The view's rows have the ends of the first dimension, its columns those of their dimension; a mirror of a single
+/// column is replaced by another boundary with the same results.
 #[test]
 fn views_have_the_sides_of_the_array() {
     let constant = Boundary::Constant;
@@ -114,7 +113,7 @@ fn one_boundary_needs_no_sides_of_its_own() {
         for numbers in [[0.5; 4], [0.0; 4], [f64::NAN; 4]] {
             assert!(!own(60, [[boundary; 2]; 2], numbers), "{boundary}");
         }
-        // Numbers count for constants.
+        // Constants with different numbers are different boundaries.
         for differs in 0..4 {
             let mut numbers = [0.0; 4];
             numbers[differs] = -0.0;
@@ -140,7 +139,7 @@ fn constants_are_plain_unless_they_underflow() {
     }
 }
 
-/// Segments at an edge are shorter where there is one, by what it takes the warps, and not by as much as they have.
+/// Segments at an edge, if there is one, are shorter by the warps' extra time, and only by a part of their length.
 #[test]
 fn edges_are_counted_as_columns() {
     let edge = |spec: &ModuleSpec, boundary, warps, columns| {
@@ -155,12 +154,12 @@ fn edges_are_counted_as_columns() {
         assert_eq!([32, 1].map(|columns| edge(float, boundary, 4, columns)), [18, 0]);
         assert_eq!(edge(double, boundary, 4, 341), 0);
     }
-    // What comes from around the image's end is no matter of the warps.
+    // At a periodic edge the warps have no extra work.
     assert_eq!([float, star, double].map(|spec| edge(spec, CIRCULAR, 4, 341)), [6, 5, 0]);
     assert_eq!([1, 8].map(|warps| edge(star, CIRCULAR, warps, 5)), [2; 2]);
 }
 
-/// What a filter reaches along one dimension has nothing to do with the other.
+/// The reach of a filter along one dimension does not depend on the other.
 #[test]
 fn rows_and_columns_reach_as_far_as_their_own_entries() {
     let spec = |filter: [usize; 2]| of_four::<f64>(filter);
@@ -184,8 +183,8 @@ fn rows_and_columns_reach_as_far_as_their_own_entries() {
     assert_eq!([strips([7, 3]), strips([3, 7])], [Some((17, LANES)), Some((21, LANES))]);
 }
 
-/// What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver: all these arrays go
-/// to this kernel, whatever stands around them.
+/// Preconditions of the engines' tests, with the multiprocessors of the stand-in for the driver: all these arrays go to
+/// this kernel, whatever their boundaries.
 #[test]
 fn the_tests_of_sides_are_for_this_kernel() {
     for (in_double, filter, size, sweeps) in IN_IMAGES {
@@ -200,7 +199,7 @@ fn the_tests_of_sides_are_for_this_kernel() {
     }
 }
 
-/// Whether in double, a filter, the size of an array, and how many sweeps.
+/// True for double, a filter, the size of an array, and the number of sweeps.
 const IN_IMAGES: [(bool, Size, Size, usize); 30] = include!("../../../../../tests/system/engines/sides_in_images.in");
 
 /// The cases of the engines' tests of eight warps go to the modules whose blocks have eight.
@@ -225,7 +224,7 @@ fn is_of_eight(spec: &ModuleSpec) -> bool {
     spec.warps == 8 && !spec.is_star
 }
 
-/// The fastest candidate by any filter of a view's size, or by a star.
+/// Returns the fastest candidate by any filter of a view's size, or by a star.
 fn fastest_for<T: Element>(
     view: &View,
     around: &Around,
@@ -239,7 +238,7 @@ fn fastest_for<T: Element>(
     fastest(&candidates, sweeps).copied()
 }
 
-/// Whether in double, which boundary, a filter, the size of an array, and how many sweeps.
+/// True for double, the index of the boundary, a filter, the size of an array, and the number of sweeps.
 const BY_EIGHT: [(bool, usize, Size, Size, usize); 24] =
     include!("../../../../../tests/system/engines/images_by_eight.in");
 
@@ -271,7 +270,7 @@ fn the_tests_of_stars_are_for_this_kernel() {
     }
 }
 
-/// Whether in double, which boundary, a star's size, that of an array, and how many sweeps.
+/// True for double, the index of the boundary, a star's size, that of an array, and the number of sweeps.
 const STARS_OF_IMAGES: [(bool, usize, Size, Size, usize); 17] =
     include!("../../../../../tests/system/engines/stars.in");
 
@@ -291,7 +290,7 @@ fn a_star_is_zero_beside_its_middle() {
     assert!(!is_star(&entries, [5, 5]));
 }
 
-/// Each launch is one that the kernel is made for, whatever the array.
+/// Each launch meets the kernel's preconditions, whatever the array.
 #[test]
 fn layouts_are_what_the_kernel_can_do() {
     let mut found = 0;
@@ -344,7 +343,7 @@ fn check(spec: &ModuleSpec, layout: &LaunchLayout, [rows, columns, pages]: Size,
         }
     }
     assert!(layout.depth >= 2 && layout.shared_bytes <= MAX_SHARED_BYTES, "{what}");
-    // What a boundary shows is in the rings, and behind them there is a column for each constant.
+    // The rings hold the samples that a boundary refers to, and behind them there is a column for each constant.
     let mut constants = of_columns.iter().filter(|&&end| end == CONSTANT).count();
     if !around.own_sides {
         constants = constants.min(1);
@@ -377,11 +376,11 @@ fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
             }
             let candidates = candidates(spec, &view, &around, 200, 132);
             let layout = fastest(&candidates, 200).unwrap().layout;
-            // What a mirror shows of 3 x 5 is as much as a warp's ring.
+            // The samples that a mirror of 3 x 5 refers to fill a warp's ring.
             let most = spec.warps
                 - usize::from(spec.name == "sweeps_images_eight_double_03x05" && beyond[1] == [SYMMETRIC; 2]);
             assert_eq!(layout.warps, most, "{:?}, {beyond:?}: {layout:?}", spec.name);
-            // Memory is no reason for fewer blocks.
+            // Memory does not limit the number of blocks.
             let room = SHARED_BYTES / (layout.shared_bytes + SHARED_BYTES_BESIDE);
             assert!(room >= spec.blocks, "{:?}, {beyond:?}: {layout:?}", spec.name);
         }

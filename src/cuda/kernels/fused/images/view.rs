@@ -1,14 +1,14 @@
-//! An array as the kernel has it: images whose rows are neighbours in memory, and what stands around them.
+//! An array as the kernel sees it: images whose rows are neighbours in memory, and their boundaries.
 
 use crate::cuda::arguments::{CONSTANT, EndsArgument, MIRROR, REPLICATE};
 use crate::cuda::cut::Size;
 
-/// The most rows or columns of an image: the bytes of a column, and of a strip beside it, are counted in 32 bits.
+/// Maximum number of rows or columns of an image: the bytes of a column, and of a strip of it, are counted in 32 bits.
 pub(super) const MAX_ROWS_OR_COLUMNS: usize = 1 << 28;
 
 /// An array as images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super::super) struct View {
+pub(in crate::cuda::kernels) struct View {
     /// Rows, columns and images.
     pub(super) size: Size,
     /// Elements from a column to the next one, and from an image to the next one: multiples of the array's rows.
@@ -16,16 +16,16 @@ pub(in super::super::super) struct View {
     pub(super) image_step: usize,
     /// Rows and columns.
     pub(super) filter: [usize; 2],
-    /// Along which dimension of the array its columns follow each other. Its rows do along the first one.
+    /// Dimension of the array along which columns follow each other. Rows do along the first one.
     pub(super) across: usize,
-    /// Whether single sweeps are those over a volume.
+    /// True if single sweeps are those over a volume.
     pub(super) is_volume: bool,
 }
 
 impl View {
-    /// The view of an array of this size for this filter; `None` for a filter that is not of rows and columns, or of rows
-    /// and pages.
-    pub(in super::super::super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
+    /// Returns the view of an array of this size for this filter; `None` for a filter that is not of rows and columns,
+    /// or of rows and pages.
+    pub(in crate::cuda::kernels) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
         let page = rows * columns;
         let view = |size, filter, across, [column_step, image_step]: [usize; 2], is_volume| {
             Some(View { size, filter, column_step, image_step, across, is_volume })
@@ -43,24 +43,24 @@ impl View {
     }
 }
 
-/// The boundaries at the ends of the rows, and of the columns, as the kernels call them.
-pub(in super::super::super) type Beyond = [[u32; 2]; 2];
+/// Boundaries at the ends of the rows, and of the columns, in the kernels' codes.
+pub(in crate::cuda::kernels) type Beyond = [[u32; 2]; 2];
 
-/// What stands around a view, as a kernel has it.
+/// Boundaries of a view, in the kernels' form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Around {
-    /// Above the rows and below.
+    /// Boundaries above the rows and below.
     pub(super) rows: EndsArgument,
-    /// Before the columns and behind.
+    /// Boundaries before the columns and behind.
     pub(super) columns: EndsArgument,
-    /// Whether a module is needed in which each side has its own boundary.
+    /// True if the module must support a different boundary on each side.
     pub(super) own_sides: bool,
 }
 
 impl Around {
-    /// What the filter sees of these ends.
+    /// Takes the boundaries at these ends.
     pub(super) fn new(view: &View, [rows, mut columns]: [EndsArgument; 2]) -> Around {
-        // A mirror has nothing else to show of a single column.
+        // A mirror of a single column is a replicate.
         if view.size[1] == 1 {
             columns.boundary = columns.boundary.map(|end| if end == MIRROR { REPLICATE } else { end });
         }
@@ -74,7 +74,7 @@ impl Around {
         Around { rows, columns, own_sides: all != [[first; 2]; 2] || first.0 == MIRROR }
     }
 
-    /// The constants of all four sides, 0 where there is none.
+    /// Returns the constants of all four sides, 0 if there is none.
     pub(super) fn constants(&self) -> impl Iterator<Item = f64> {
         [self.rows, self.columns].into_iter().flat_map(|ends| ends.value)
     }

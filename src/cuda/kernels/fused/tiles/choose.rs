@@ -1,18 +1,18 @@
-//! Which of the layouts for an array are faster than what else there is.
+//! Choice of the layouts for an array that are faster than all other kernels.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, TryLockError};
 
-use super::super::super::{Area, CAPABILITY, word};
 use super::super::images;
-use super::model::{Boundaries, Chip, MOST_PLACES, SWEEPS, TilesModule, Tiling};
+use super::model::{Boundaries, Chip, MAX_PLACES, SWEEPS, TilesModule, Tiling};
 use crate::cuda::Element;
 use crate::cuda::arguments::{MIRROR, SYMMETRIC};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::{Area, CAPABILITY, word};
 use crate::cuda::module::Modules;
 use crate::stencil::Filter;
 
-/// What layouts are searched for.
+/// Key of a search for layouts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Task {
     pub(super) is_float: bool,
@@ -23,17 +23,16 @@ pub(super) struct Task {
     pub(super) chip: Chip,
 }
 
-/// The last searches, which take some tens of microseconds each, and what they found: scripts repeat the
-/// same calls.
+/// Recent searches, which take some tens of microseconds each, and their results: scripts repeat the same calls.
 pub(super) struct Searches(pub(super) Mutex<VecDeque<(Task, Option<Tilings>)>>);
 
 pub(super) static SEARCHES: Searches = Searches(Mutex::new(VecDeque::new()));
 
 impl Searches {
-    /// How many are kept.
+    /// Maximum number of searches that are kept.
     pub(super) const KEPT: usize = 16;
 
-    /// What a search finds, or found. Nobody waits for the lock: a search does without.
+    /// Returns the result of a search, a kept one if possible. It does not wait for the lock, but searches instead.
     pub(super) fn get(&self, task: Task, search: impl FnOnce() -> Option<Tilings>) -> Option<Tilings> {
         let lock = || match self.0.try_lock() {
             Ok(searches) => Some(searches),
@@ -52,16 +51,17 @@ impl Searches {
     }
 }
 
-/// The layouts for an array, by the number of sweeps that a launch does.
+/// Layouts for an array, by the number of sweeps in a launch.
 #[derive(Debug, Clone)]
-pub(in super::super::super) struct Tilings {
+pub(in crate::cuda::kernels) struct Tilings {
     pub(super) module: &'static TilesModule,
     pub(super) each: Vec<Tiling>,
 }
 
 impl Tilings {
-    /// The tilings that are faster than every other kernel for these sweeps; `None` where another kernel is faster.
-    pub(in super::super::super) fn of<T: Element>(
+    /// Returns the tilings that are faster than every other kernel for these sweeps; `None` if another kernel is
+    /// faster.
+    pub(in crate::cuda::kernels) fn of<T: Element>(
         modules: &Modules,
         area: &Area<T>,
         filter: &Filter<T>,
@@ -91,7 +91,7 @@ impl Tilings {
         faster.then_some(tilings)
     }
 
-    /// The tilings that are faster than single sweeps.
+    /// Returns the tilings that are faster than single sweeps.
     pub(super) fn found(
         module: &'static TilesModule,
         size: Size,
@@ -101,7 +101,7 @@ impl Tilings {
         chip: Chip,
     ) -> Option<Tilings> {
         let [rows, columns, _] = size;
-        // An end that mirrors takes what it needs from the image once.
+        // A mirror must not reflect beyond the far end of the image.
         let mirrors = (0..2).all(|i| {
             let least = |end| match end {
                 SYMMETRIC => filter[i] / 2,
@@ -110,7 +110,7 @@ impl Tilings {
             };
             boundaries[i].into_iter().all(|end| size[i] >= least(end))
         });
-        if !mirrors || rows.max(columns) > MOST_PLACES {
+        if !mirrors || rows.max(columns) > MAX_PLACES {
             return None;
         }
         let mut least = module.single_sweep(size, filter, chip);
@@ -130,7 +130,7 @@ impl Tilings {
         (!each.is_empty()).then_some(Tilings { module, each })
     }
 
-    /// The one that takes least time for a sweep where so many are left.
+    /// Returns the fastest tiling, by the time of a sweep, if `sweeps` sweeps are left.
     pub(super) fn least(&self, sweeps: usize) -> Option<&Tiling> {
         let fits = self.each.iter().filter(|tiling| tiling.sweeps <= sweeps);
         fits.min_by(|a, b| a.time.total_cmp(&b.time))

@@ -1,7 +1,7 @@
 //! Several sweeps of a filter over small images that lie on the device, in each launch: `cuda/sweeps_tiles.cu`.
 //!
 //! A launch costs some microseconds, and a sweep over a small image takes less. The kernel gives the bits of single
-//! sweeps. It is for every chip, and used where a [`model`] says that it is faster than what else there is.
+//! sweeps. It is for every chip, and used where a [`model`] predicts that it is faster than all other kernels.
 
 mod choose;
 mod model;
@@ -22,7 +22,7 @@ pub(in super::super) use choose::Tilings;
 use model::{SHARED_EVERYWHERE, Tiling};
 
 impl Repeated {
-    /// Of both ends of a region that holds so many samples.
+    /// Takes both ends of a region that holds `held` samples.
     fn both([low, high]: [u32; 2], held: usize) -> [Repeated; 2] {
         let of = |end, replicated, included| match end {
             REPLICATE => Repeated { first: replicated, turns: 0 },
@@ -35,7 +35,7 @@ impl Repeated {
     }
 }
 
-/// How several sweeps of a convolution over a whole array are launched. `single` is how single ones are.
+/// Plans several sweeps of a convolution over a whole array. `single` is the plan of single sweeps.
 ///
 /// # Errors
 /// The driver's.
@@ -64,7 +64,7 @@ pub(in super::super) fn plan<'a, T: Element>(
     Ok(Box::new(SeveralPlan { single_sweeps: single, pace: module.pace(area.shared), launches }))
 }
 
-/// The launches over an array.
+/// Launches over an array.
 struct Launches<'a> {
     function: &'a Function,
     tilings: Tilings,

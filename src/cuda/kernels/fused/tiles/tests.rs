@@ -1,25 +1,25 @@
-//! Tests of the layouts, of what is chosen, and of the table of modules.
+//! Tests of the layouts, of the choice, and of the table of modules.
 
 use std::sync::Mutex;
 
-use super::super::super::word;
 use super::super::images;
 use super::choose::{Searches, Task};
-use super::model::{Boundaries, Chip, MODULES, MOST_BLOCKS, MOST_TILES, SWEEPS, TilesModule, circular_dimensions};
+use super::model::{Boundaries, Chip, MAX_BLOCKS, MAX_TILES, MODULES, SWEEPS, TilesModule, circular_dimensions};
 use super::*;
 use crate::cuda::archive;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, MIRROR, REPLICATE, Repeated, SYMMETRIC, TilesArgument};
+use crate::cuda::kernels::word;
 use crate::cuda::module::tests::{argument_bytes, constant_of};
 use crate::stencil::{Boundary, Ends};
 
 const MEASURED: Chip = Chip { multiprocessors: 132, measured: true };
 
-/// One boundary on all sides.
+/// Returns one boundary on all sides.
 const fn all(boundary: u32) -> Boundaries {
     [[boundary; 2]; 2]
 }
 
-/// Sides that are not all the same.
+/// Boundaries that are not the same on all sides.
 const MIXED: [Boundaries; 6] = [
     [[CIRCULAR; 2], [CONSTANT; 2]],
     [[MIRROR, SYMMETRIC], [CIRCULAR; 2]],
@@ -29,7 +29,7 @@ const MIXED: [Boundaries; 6] = [
     [[REPLICATE, SYMMETRIC], [CONSTANT; 2]],
 ];
 
-/// Each boundary on all sides, and those.
+/// Returns each boundary on all sides, and the mixed ones.
 fn all_boundaries() -> impl Iterator<Item = Boundaries> {
     (CONSTANT..=MIRROR).map(all).chain(MIXED)
 }
@@ -41,7 +41,7 @@ fn the_kernels_take_this_argument() {
     }
 }
 
-/// What is known of a module before it is loaded is what it tells.
+/// Each module has the properties that the table gives.
 #[test]
 fn the_table_is_right() {
     for module in &MODULES {
@@ -55,7 +55,7 @@ fn the_table_is_right() {
     }
 }
 
-/// The kernel finds in a region what the domain finds in an image of that size.
+/// The kernel finds in a region the samples that the domain finds in an image of that size.
 #[test]
 fn places_stand_for_those_of_the_domain() {
     let boundaries =
@@ -65,7 +65,7 @@ fn places_stand_for_those_of_the_domain() {
         let repeated = Repeated::both(ends.both().map(word), 5);
         for at in (-4..0).chain(5..9) {
             let Repeated { first, turns } = repeated[usize::from(at > 0)];
-            // Of constants there are cells where the place is, and what goes round is loaded there.
+            // Cells for constants are at their places, and the samples of a circular end are loaded there.
             let own = matches!(ends.both()[usize::from(at > 0)], Boundary::Constant(_) | Boundary::Circular);
             let expected = if own { at } else { ends.sample_at(at as isize, 5).unwrap() as i32 };
             assert_eq!(first + turns * at, expected, "{at} of {ends:?}");
@@ -73,8 +73,8 @@ fn places_stand_for_those_of_the_domain() {
     }
 }
 
-/// What the regions of a dimension write, as `struct Span` of `cuda/sweeps_tiles.cuh` has it: from each region the
-/// place of its first sample, and the samples from which and up to which it writes.
+/// Returns the outputs of the regions of a dimension, like `struct Span` of `cuda/sweeps_tiles.cuh`: for each region
+/// the place of its first sample, and the range of samples that it writes.
 fn written(count: isize, held: isize, tiles: isize, reach: isize, circular: bool) -> Vec<[isize; 3]> {
     let step = held - 2 * reach;
     let of = |tile: isize| {
@@ -89,7 +89,7 @@ fn written(count: isize, held: isize, tiles: isize, reach: isize, circular: bool
     (0..tiles).map(of).collect()
 }
 
-/// Each output is written once, by a region whose samples it can be computed from.
+/// Each output is written once, by a region that has the samples for it.
 fn check_cut(count: usize, (held, tiles): (usize, usize), reach: usize, circular: bool, what: &str) {
     let [count, held, reach] = [count, held, reach].map(|number| number as isize);
     let mut next = 0;
@@ -104,7 +104,7 @@ fn check_cut(count: usize, (held, tiles): (usize, usize), reach: usize, circular
     assert_eq!(next, count, "{what}");
 }
 
-/// Each launch is one that the kernel is made for, whatever the array.
+/// Each launch meets the kernel's preconditions, whatever the array.
 #[test]
 fn tilings_are_what_the_kernel_can_do() {
     let mut found = 0;
@@ -142,10 +142,10 @@ fn check(module: &TilesModule, tiling: &Tiling, size: Size, filter: Size, bounda
     assert!(pitch >= tiling.patches[0] * module.patch[0] + filter[0] - 1, "{what}");
     let bytes = 2 * buffer * module.element();
     assert!(bytes <= tiling.most_shared(module, filter) && bytes <= chip.room().0, "{what}");
-    assert!(tiling.tiles[0] * tiling.tiles[1] <= MOST_TILES && tiling.blocks(size[2]) <= MOST_BLOCKS, "{what}");
+    assert!(tiling.tiles[0] * tiling.tiles[1] <= MAX_TILES && tiling.blocks(size[2]) <= MAX_BLOCKS, "{what}");
 }
 
-/// Where columns of patches can follow each other without conflicts, the threads of a warp read each bank once.
+/// If columns of patches can follow each other without conflicts, the threads of a warp read each bank once.
 #[test]
 fn neighbours_read_other_banks() {
     for module in &MODULES {
@@ -166,7 +166,7 @@ fn neighbours_read_other_banks() {
     }
 }
 
-/// What was measured as faster is chosen: some sweeps at once over small images, and not over large ones.
+/// The choice is the one measured as faster: some sweeps at once over small images, and not over large ones.
 #[test]
 fn small_images_do_many_sweeps_a_launch() {
     for module in &MODULES {
@@ -186,7 +186,7 @@ fn small_images_do_many_sweeps_a_launch() {
             let found = |module| Tilings::found(module, [12, 12, 1], filter, boundaries, 400, slow);
             assert!(MODULES.iter().filter(same).filter_map(found).next().is_some(), "{}", module.name);
         }
-        // An end that mirrors is not for an image in which it would see its far end.
+        // A mirror is not for an image so small that it would reflect beyond its far end.
         let [above, aside] = [filter[0] / 2, filter[1] / 2];
         for (end, beside) in [(SYMMETRIC, 0), (MIRROR, 1)] {
             let found = |size, boundaries| Tilings::found(module, size, filter, boundaries, 9, MEASURED).is_some();
@@ -203,7 +203,7 @@ fn small_images_do_many_sweeps_a_launch() {
     }
 }
 
-/// The tests of the engines have each module do something.
+/// The engines' tests use each module.
 #[test]
 fn each_module_is_chosen_for_images_of_the_tests() {
     let chip = Chip { multiprocessors: 4, measured: true };
@@ -228,12 +228,12 @@ fn each_module_is_chosen_for_images_of_the_tests() {
 
 const SMALL_IMAGES: [(Size, usize); 9] = include!("../../../../../tests/system/engines/small_images.in");
 
-/// Whether the kernel of `images` does so many sweeps over an image, and not this one.
+/// True if the kernel of `images` does these sweeps over an image, and not this one.
 fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: usize, on: usize) -> bool {
     goes_to_images_with::<T>(filter, size, all(boundary), sweeps, on)
 }
 
-/// Whether the kernel of `images` does so many sweeps over an image whose sides have boundaries of their own.
+/// True if the kernel of `images` does these sweeps over an image whose sides have boundaries of their own.
 fn goes_to_images_with<T: Element>(filter: Size, size: Size, boundaries: Boundaries, sweeps: usize, on: usize) -> bool {
     let chip = Chip { multiprocessors: on, measured: true };
     let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps, chip };
@@ -241,7 +241,7 @@ fn goes_to_images_with<T: Element>(filter: Size, size: Size, boundaries: Boundar
     images.is_some() && Tilings::fastest::<T>(&task).is_none()
 }
 
-/// What was found is found again, and for nothing else.
+/// A finished search is found again, and only for the same task.
 #[test]
 fn searches_are_kept() {
     let chip = Chip { multiprocessors: 77, measured: true };
@@ -276,7 +276,7 @@ fn large_images_are_left_to_other_kernels() {
             assert!(!goes_to_images::<f32>(filter, small, boundary, 200, 132), "{filter:?}, {boundary}");
         }
     }
-    // What the tests of the engines rely on, with the multiprocessors of the stand-in for the driver.
+    // The preconditions of the engines' tests, with the multiprocessors of the stand-in for the driver.
     for (filter, rows, columns) in [
         ([3, 3, 1], 1200, 160),
         ([5, 5, 1], 680, 230),
@@ -308,11 +308,11 @@ fn images_of_the_test_of_sides_are_left_to_other_kernels() {
 const SIDES_IN_IMAGES: [(bool, Size, Size, usize); 30] =
     include!("../../../../../tests/system/engines/sides_in_images.in");
 
-/// The filters that the kernel of `images` is for.
+/// Filters of the kernel of `images`.
 const OF_IMAGES: [Size; 9] =
     [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [5, 3, 1], [3, 7, 1], [7, 3, 1], [5, 7, 1], [7, 5, 1]];
 
-/// A filter, a boundary, the rows and columns of an image, and how many sweeps.
+/// A filter, a boundary, the rows and columns of an image, and the number of sweeps.
 type Case = (Size, u32, [usize; 2], usize);
 
 const IN_DOUBLE: [Case; 36] = [

@@ -1,53 +1,53 @@
-//! The modules for volumes, how a launch is laid out, and whether it takes less time than single sweeps.
+//! The modules for volumes, the layout of a launch, and the comparison of its time with single sweeps.
 
-use super::super::super::MEASURED_ON;
 use super::schedule::{ROUNDS, Schedule};
 use crate::cuda::Element;
 use crate::cuda::arguments::{Axis, Round};
 use crate::cuda::catalogue::{self, Entry, table};
 use crate::cuda::cut::Size;
+use crate::cuda::kernels::MEASURED_ON;
 
-/// The sweeps of a launch.
+/// Sweeps of a launch.
 pub(super) const SWEEPS: usize = 2;
 
 /// Threads of a warp.
 pub(super) const LANES: usize = 32;
 
-/// A page of a volume has fewer samples, and a volume fewer tiles than the kernel can count.
-const MOST_OF_PAGE: usize = 1 << 31;
-const MOST_PAGES: usize = 1 << 30;
+/// Upper bounds of the samples of a page, and of the pages: the kernel can count no more.
+const MAX_PAGE_SAMPLES: usize = 1 << 31;
+const MAX_PAGES: usize = 1 << 30;
 
-/// What a launch takes beside its slots, and a single sweep beside its samples, in microseconds.
+/// Overhead of a launch, and of a single sweep, in microseconds.
 const LAUNCH: f64 = 3.0;
 
-/// A module, and what is known of it before it is loaded.
+/// A module, and its properties before it is loaded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VolumesModule {
     pub(super) name: &'static str,
     pub(super) filter: Size,
     pub(super) is_float: bool,
-    /// Elements that have 16 bytes: so many rows a lane holds, and so many are copied at a time.
+    /// Elements in 16 bytes: the number of rows of a lane, and of elements copied at a time.
     pub(super) rows: usize,
-    /// Columns that a lane holds, lanes one below the other, which are a strip, and warps of a sweep.
+    /// Columns of a lane, lanes below each other, which form a strip, and warps of a sweep.
     pub(super) columns: usize,
     pub(super) down: usize,
     pub(super) warps: usize,
-    /// How long a slot takes, in microseconds, where 16 bytes are copied at a time and where it is one element; and how
-    /// many thousand updates a microsecond single sweeps do (BENCHMARKS.md).
+    /// Time of a slot, in microseconds, if 16 bytes are copied at a time and if one element is; and thousand updates a
+    /// microsecond of single sweeps (BENCHMARKS.md).
     slot: [f64; 2],
     rate: f64,
 }
 
 table! {
-    /// Measured on an H200, with driver 580, with 512 x 512 x 512, where one element is copied at a time, too; single sweeps
-    /// in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
+    /// Measured on an H200, with driver 580, with 512 x 512 x 512, also with copies of one element at a time; single
+    /// sweeps in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
     MODULES: VolumesModule = VolumesModule::new, catalogue::SWEEPS_VOLUMES
 }
 
 impl Axis {
-    /// Tiles of so many rows over so many, where tiles and what they write begin at multiples of a number.
+    /// Returns tiles of `height` of `size` rows, where tiles and their outputs begin at multiples of `multiple`.
     fn new(size: usize, height: usize, multiple: usize, circular: bool) -> Option<Axis> {
-        // One tile writes all that it has.
+        // A single tile writes all its samples.
         if height >= size && !circular {
             return Some(Axis { count: 1, step: height as i32, lead: 0, more: 0 });
         }
@@ -56,7 +56,7 @@ impl Axis {
         if step == 0 {
             return None;
         }
-        // The first tile has no neighbour before it. Where tiles begin at multiples of a number, so is what they write.
+        // The first tile has no neighbour before it. If tiles begin at multiples of a number, so do their outputs.
         let more = if circular || multiple > 1 { 0 } else { 1 };
         let count =
             if circular { size.div_ceil(step) } else { 1 + (size + lead).checked_sub(height + more)?.div_ceil(step) };
@@ -64,7 +64,7 @@ impl Axis {
     }
 }
 
-/// How one launch is laid out: see [`VolumesArgument`](crate::cuda::arguments::VolumesArgument).
+/// Layout of one launch: see [`VolumesArgument`](crate::cuda::arguments::VolumesArgument).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct VolumesLayout {
     pub(super) down: Axis,
@@ -75,7 +75,7 @@ pub(super) struct VolumesLayout {
 }
 
 impl VolumesModule {
-    /// What the catalogue says.
+    /// Reads an entry of the catalogue.
     const fn new(entry: &Entry) -> VolumesModule {
         VolumesModule {
             name: entry.name,
@@ -94,8 +94,8 @@ impl VolumesModule {
         MODULES.iter().find(|module| module.filter == filter && module.is_float == (T::NAME == f32::NAME))
     }
 
-    /// The layout for two sweeps, with `at_once` elements copied at a time, if there is one;
-    /// `circular` says whether rows are, and columns.
+    /// Returns the layout for two sweeps, with `at_once` elements copied at a time, if there is one; `circular` is for
+    /// rows, and columns.
     pub(super) fn layout(
         &self,
         size: Size,
@@ -104,13 +104,13 @@ impl VolumesModule {
         multiprocessors: usize,
     ) -> Option<VolumesLayout> {
         let [rows, columns, pages] = size;
-        if rows.checked_mul(columns).is_none_or(|page| page >= MOST_OF_PAGE) || pages >= MOST_PAGES {
+        if rows.checked_mul(columns).is_none_or(|page| page >= MAX_PAGE_SAMPLES) || pages >= MAX_PAGES {
             return None;
         }
         if rows % at_once != 0 {
             return None;
         }
-        // As many lanes as have rows of their own, and strips as have columns.
+        // No more lanes than have rows of their own, and no more strips than have columns.
         let most_strips = self.strips();
         let lanes = if circular[0] { self.down } else { self.down.min(rows / self.rows) };
         let strips = if circular[1] { most_strips } else { most_strips.min(columns / self.columns) };
@@ -118,7 +118,7 @@ impl VolumesModule {
             return None;
         }
         let (height, width) = (lanes * self.rows, strips * self.columns);
-        // Columns of 32 bytes are what memory has, if that takes no more tiles.
+        // Columns of 32 bytes match memory's sectors, if they take no more tiles.
         let down = Axis::new(rows, height, at_once, circular[0])?;
         let in_sectors = Axis::new(rows, height, 2 * at_once, circular[0]);
         let sectors = at_once > 1 && rows.is_multiple_of(2 * at_once);
@@ -129,22 +129,22 @@ impl VolumesModule {
         Some(VolumesLayout { down, across, lanes, strips, schedule: Schedule::new(all, ROUNDS) })
     }
 
-    /// Strips of a tile, side by side.
+    /// Returns the number of strips of a tile, side by side.
     pub(super) fn strips(&self) -> usize {
         self.warps * LANES / self.down
     }
 
-    /// How long a slot takes, in microseconds, with `at_once` elements copied at a time.
+    /// Returns the time of a slot, in microseconds, with `at_once` elements copied at a time.
     fn slot(&self, at_once: usize) -> f64 {
         self.slot[usize::from(at_once == 1)]
     }
 
-    /// Whether that takes less time than single sweeps do, with `at_once` elements copied at a time.
+    /// True if the launch is faster than single sweeps, with `at_once` elements copied at a time.
     pub(super) fn pays(&self, layout: &VolumesLayout, size: Size, at_once: usize, multiprocessors: usize) -> bool {
         layout.schedule.slots as f64 * self.slot(at_once) + LAUNCH < self.single_sweeps(size, multiprocessors)
     }
 
-    /// How long as many single sweeps take, in microseconds.
+    /// Returns the time of the same number of single sweeps, in microseconds.
     fn single_sweeps(&self, size: Size, multiprocessors: usize) -> f64 {
         let rate = 1e3 * self.rate * multiprocessors as f64 / MEASURED_ON;
         SWEEPS as f64 * (size.iter().product::<usize>() as f64 / rate + LAUNCH)

@@ -1,8 +1,8 @@
 //! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
 //! `cuda/sweeps_volumes.cuh`.
 //!
-//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for volumes for
-//! which they are faster by the [numbers](layout) that were measured; what they do not do goes by single sweeps.
+//! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for volumes
+//! for which they are faster by the measured [numbers](layout); other work goes by single sweeps.
 
 mod layout;
 mod schedule;
@@ -23,8 +23,8 @@ use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 use layout::{LANES, SWEEPS, VolumesLayout, VolumesModule};
 
-/// How several sweeps of a convolution over a whole array are launched: as `single` does, which launches single sweeps, where
-/// those take less time. `sides` are the array's boundaries.
+/// Plans several sweeps of a convolution over a whole array: by `single`, the plan of single sweeps, where that is
+/// faster. `sides` are the array's boundaries.
 ///
 /// # Errors
 /// The driver's.
@@ -81,7 +81,8 @@ pub(in super::super) fn plan<'a, T: Element>(
     Ok(Box::new(SeveralPlan { single_sweeps: single, pace, launches }))
 }
 
-/// The boundaries at the ends of so many samples. The kernel has no mirror of a single one, which is a replicate.
+/// Returns the boundaries at the ends of `samples` samples. The kernel has no mirror of a single one, which is a
+/// replicate.
 fn without_single_mirrors<T: Element>(ends: Ends<T>, samples: usize) -> Ends<T> {
     let seen = |end| if samples == 1 && end == Boundary::Mirror { Boundary::Replicate } else { end };
     let [low, high] = ends.both().map(seen);
@@ -95,10 +96,10 @@ struct PreparedLaunch {
     shape: Shape,
 }
 
-/// The launches over a volume.
+/// Launches over a volume.
 struct Launches<T> {
     one_by_one: PreparedLaunch,
-    /// Where columns begin at multiples of 16 bytes, if the volume does.
+    /// For columns that begin at multiples of 16 bytes, if the volume does.
     at_once: Option<PreparedLaunch>,
     size: Size,
     sides: SidesArgument,
@@ -106,7 +107,7 @@ struct Launches<T> {
 }
 
 impl<T: Element> Several for Launches<T> {
-    /// Each kernel has its own; the addresses decide which it is.
+    /// Each kernel has its own; the addresses decide between the kernels.
     type Layout = ();
 
     fn fastest(&self, sweeps: usize) -> Option<(usize, &())> {

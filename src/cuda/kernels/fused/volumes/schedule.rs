@@ -1,24 +1,24 @@
-//! Which block of a launch takes which pages of which tiles.
+//! Assignment of pages and tiles to the blocks of a launch.
 
 use crate::cuda::arguments::Round;
-/// The slots that a run of pages takes beside those of its pages.
+/// Overhead of a run of pages, in slots.
 pub(super) const BEGINNING: usize = 5;
 
-/// The most rounds of a launch.
+/// Maximum number of rounds of a launch.
 pub(super) const ROUNDS: usize = crate::cuda::arguments::ROUNDS as usize;
 
 impl Round {
-    /// Nothing.
+    /// An empty round.
     pub(super) const NONE: Round =
         Round { block: 0, blocks: 0, tile: 0, tiles: 0, page: 0, pages: 0, share: 1, unused: 0 };
 
-    /// How many runs it has, each some pages of a tile.
+    /// Returns the number of its runs, each some pages of a tile.
     pub(super) fn runs(&self) -> i32 {
         self.tiles * ((self.pages + self.share - 1) / self.share)
     }
 }
 
-/// The rounds of a launch, and the slots that a block takes at most.
+/// Rounds of a launch, and the maximum of a block's slots.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Schedule {
     pub(super) rounds: [Round; ROUNDS],
@@ -26,10 +26,10 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// Some pages of some tiles by some blocks, in at most `rounds` rounds: `all` is these as one round, whose share is not
-    /// looked at. Blocks that work at a time go through the same pages, as long as there are tiles for them: where there
-    /// are fewer tiles, through some ranges of pages, and the blocks that are left take the pages that are left; where
-    /// there are more, tile by tile, and then all take the tiles that are left.
+    /// Assigns some pages of some tiles to some blocks, in at most `rounds` rounds: `all` is these as one round, whose
+    /// share is ignored. Blocks at work at the same time go through the same pages, as long as there are tiles for
+    /// them: if there are fewer tiles, through some ranges of pages, and the remaining blocks take the remaining pages;
+    /// if there are more, tile by tile, and then all take the remaining tiles.
     pub(super) fn new(all: Round, rounds: usize) -> Schedule {
         let nothing = Schedule { rounds: [Round::NONE; ROUNDS], slots: 0 };
         let Round { block, blocks, tile, tiles, page, pages, .. } = all;
@@ -55,7 +55,7 @@ impl Schedule {
             return plain.or(first.then(&others, turns * slots + others.slots));
         }
         let busy = ranges * tiles;
-        // Ranges of so many pages each, by as many blocks.
+        // Ranges of `share` pages each, by as many blocks.
         let ranged = |share: i32| {
             let pages = pages.min(share.saturating_mul(ranges));
             one(Round { blocks: busy, pages, share, ..all }, share as usize + BEGINNING)
@@ -79,19 +79,19 @@ impl Schedule {
         best
     }
 
-    /// The one that takes fewer slots.
+    /// Returns the one that takes fewer slots.
     fn or(self, other: Schedule) -> Schedule {
         if other.slots < self.slots { other } else { self }
     }
 
-    /// The first round, and those of another behind it, which are fewer than there may be.
+    /// Returns the first round, followed by those of another schedule, which are fewer than [`ROUNDS`].
     fn then(&self, others: &Schedule, slots: usize) -> Schedule {
         let mut rounds = self.rounds;
         rounds[1..].copy_from_slice(&others.rounds[..ROUNDS - 1]);
         Schedule { rounds, slots }
     }
 
-    /// The blocks that it takes.
+    /// Returns the number of its blocks.
     pub(super) fn blocks(&self) -> usize {
         self.rounds.iter().map(|round| round.block + round.blocks.min(round.runs())).max().unwrap_or(0) as usize
     }

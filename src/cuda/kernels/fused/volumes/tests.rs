@@ -7,7 +7,7 @@ use crate::cuda::archive;
 use crate::cuda::arguments::{Axis, Round};
 use crate::cuda::module::tests::{argument_bytes, constant_of};
 
-/// Whether rows are circular, and columns.
+/// Rows circular, and columns.
 const CIRCULAR: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
 
 #[test]
@@ -28,7 +28,7 @@ fn the_kernels_take_this_argument() {
     }
 }
 
-/// What is known of a module before it is loaded is what it tells.
+/// Each module has the properties that the table gives.
 #[test]
 fn the_table_is_right() {
     for module in &MODULES {
@@ -40,7 +40,7 @@ fn the_table_is_right() {
     }
 }
 
-/// Each launch is one that the kernel is made for, whatever the volume.
+/// Each launch meets the kernel's preconditions, whatever the volume.
 #[test]
 fn layouts_are_what_the_kernel_can_do() {
     let mut found = 0;
@@ -68,14 +68,14 @@ fn layouts_are_what_the_kernel_can_do() {
     assert!(found > 5000, "{found}");
 }
 
-/// Each page of each tile is taken once, by blocks that there are, and none takes more slots than is said.
+/// Each page of each tile is taken once, by existing blocks, and none takes more slots than stated.
 fn covered(schedule: &Schedule, tiles: i32, pages: usize, blocks: usize, what: &str) {
     let mut taken = vec![0; tiles as usize * pages];
     let mut slots = vec![0; blocks];
     assert!((1..=blocks).contains(&schedule.blocks()), "{what}");
     for round in &schedule.rounds {
         assert!(round.share > 0, "{what}");
-        // As the kernel does.
+        // Like the kernel.
         for run in 0..if round.blocks > 0 { round.runs() } else { 0 } {
             let begin = round.page + run / round.tiles * round.share;
             let end = (begin + round.share).min(round.page + round.pages);
@@ -114,7 +114,7 @@ fn schedules_take_hardly_more_than_equal_shares() {
     assert_eq!(of(54).rounds, [round, others[0], others[1], Round::NONE]);
 }
 
-/// What tiles write covers all rows, each once, and of what a tile writes it has the neighbours.
+/// The tiles write all rows, each once, and have the neighbours of all samples that they write.
 fn check(axis: &Axis, size: usize, height: usize, multiple: usize, circular: bool, what: &str) {
     let (size, height, multiple) = (size as i32, height as i32, multiple as i32);
     let mut next = 0;
@@ -151,7 +151,7 @@ fn large_volumes_go_two_sweeps_at_a_time() {
     }
 }
 
-/// What the tests of the engines rely on, with the four multiprocessors of the stand-in for the driver.
+/// The preconditions of the engines' tests, with the four multiprocessors of the stand-in for the driver.
 #[test]
 fn sizes_of_the_tests_are_several_parts() {
     for (module, size) in MODULES.iter().zip([[96, 240, 16], [96, 160, 24]]) {
