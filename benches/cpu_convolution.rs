@@ -16,9 +16,9 @@ use std::process::Command;
 use std::time::Instant;
 
 use stencil_mex::cpu::{Cpu, Level};
+use stencil_mex::platform::watch::Watch;
+use stencil_mex::platform::workers::Workers;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Filter, Real, Source, Target};
-use stencil_mex::watch::Watch;
-use stencil_mex::workers::Workers;
 
 /// Chains at once: enough for every unit to have one that waits for nothing.
 const CHAINS: usize = 12;

@@ -10,11 +10,11 @@ use std::time::Instant;
 
 use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::{self, Cuda, measure};
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
     Arithmetic, Array, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion,
     Extreme, Filter, Lines, Operand, Order, Real, Reduction, Scan, Source, Stencil, Taps, Target, Unary,
 };
-use stencil_mex::watch::Watch;
 
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

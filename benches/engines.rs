@@ -12,12 +12,12 @@ use std::time::Instant;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group};
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
+use stencil_mex::platform::workers::Workers;
 use stencil_mex::stencil::{
     Arithmetic, Array, Binary, Compute, Engine, Expansion, Lines, Operand, Reduction, Reference, Source, Stencil, Taps,
     Target,
 };
-use stencil_mex::watch::Watch;
-use stencil_mex::workers::Workers;
 
 fn engines() -> Vec<(String, Box<dyn Engine>)> {
     let mut engines: Vec<(String, Box<dyn Engine>)> = vec![("reference".into(), Box::new(Reference))];

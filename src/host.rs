@@ -8,11 +8,11 @@ use std::thread;
 use bytemuck::Pod;
 use rayon::prelude::*;
 
-use crate::memory;
-use crate::memory::pool::{Number, Pooled};
+use crate::platform::memory;
+use crate::platform::memory::pool::{Number, Pooled};
+use crate::platform::watch::Watch;
+use crate::platform::workers::Workers;
 use crate::stencil::{Error, Real, Results, Sample, in_vectors, last_place};
-use crate::watch::Watch;
-use crate::workers::Workers;
 
 /// Number of bytes that a thread copies between checks of the watch.
 const PIECE_BYTES: usize = 2 << 20;

@@ -8,7 +8,7 @@
 //! bit.
 //!
 //! Dependencies are one-way: `gateway` uses `mex`, the engines and `stencil`; the engines use `stencil` and
-//! [`workers`]; `mex` does not depend on stencils, and the engines do not handle `mxArray`.
+//! [`platform`]; `mex` does not depend on stencils, and the engines do not handle `mxArray`.
 
 #![warn(missing_docs, clippy::undocumented_unsafe_blocks)]
 
@@ -16,17 +16,13 @@ pub mod cpu;
 pub mod cuda;
 pub mod gateway;
 mod host;
-pub mod memory;
 pub mod mex;
 mod pieces;
-mod process;
+pub mod platform;
 pub mod ranks;
 pub mod scheme;
-mod sibling_library;
 pub mod stencil;
 pub mod steps;
-pub mod watch;
-pub mod workers;
 
 // Unit tests use parts of it.
 #[cfg(test)]

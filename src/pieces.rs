@@ -11,10 +11,10 @@
 use rayon::prelude::*;
 
 use crate::host::SharedOutput;
-use crate::memory::pool::Pooled;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
+use crate::platform::workers::Workers;
 use crate::stencil::{Error, Real, Results, Sample, Samples, Sides, Window};
-use crate::watch::Watch;
-use crate::workers::Workers;
 
 /// Minimum ratio of the sizes of a piece and the filter, up to the size below.
 const MIN_PIECE_TO_FILTER: usize = 256;

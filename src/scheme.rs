@@ -11,13 +11,13 @@
 use std::sync::Arc;
 
 use crate::cpu::Cpu;
-use crate::memory::pool::Pooled;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::program::Numbers;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, Real, Source, Stencil, Target,
 };
 use crate::steps::{Number, Recorder, Recording, Run, Shape, Step};
-use crate::watch::Watch;
 
 /// Does a number of sweeps of a filter from one array to another.
 pub type Filter<'a, T> =

@@ -12,12 +12,12 @@ mod simd;
 mod tasks;
 
 use crate::host;
+use crate::platform::watch::Watch;
 use crate::stencil::program::{Kernel, Limits};
 use crate::stencil::{
     Array, Compute, Convolution, Derivative, Engine, Error, Lines, Prepared, Real, Results, Samples, Source, Stencil,
     Target,
 };
-use crate::watch::Watch;
 use lines::{Differences, Sweeps};
 pub use simd::Level;
 use simd::{Instructions, Lanes};

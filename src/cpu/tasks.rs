@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
+use crate::platform::watch::{Stopped, Watch};
+use crate::platform::workers::Workers;
 use crate::stencil::Error;
-use crate::watch::{Stopped, Watch};
-use crate::workers::Workers;
 
 /// Work, in multiply-adds, that is worth waking a thread for: about 20 microseconds of one core.
 const WORK_PER_THREAD: usize = 1 << 18;

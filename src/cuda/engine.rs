@@ -12,12 +12,12 @@ use super::routes::work::Work;
 use super::routes::{self, copies, levels};
 use super::runtime::device::{self, Device};
 use crate::host;
+use crate::platform::watch::Watch;
 use crate::stencil::program::{Gait, Kernel as StepKernel, Limits, Recurrence};
 use crate::stencil::{
     Advance, Array, Chain, Compute, Convolution, Derivative, Engine, Error, Handle, Noted, Prepared, Real, Source,
     Stencil, Target,
 };
-use crate::watch::Watch;
 
 /// The engine on one device.
 ///

@@ -4,9 +4,9 @@ use super::element::Element;
 use super::kernels::{Kernel, LinesKernel, Operator, SweepsKernel, is_small};
 use super::program::Walked;
 use super::routes::work::Work;
+use crate::platform::watch::Watch;
 use crate::stencil::program::Gait;
 use crate::stencil::{Convolution, Derivative, Ends, Error, Lines, Sides, Source, Stencil, Target};
-use crate::watch::Watch;
 
 /// Runs kernels: a device, or several.
 pub(crate) trait Runs {

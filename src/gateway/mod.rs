@@ -79,8 +79,8 @@ pub fn release() {
 fn release_engines() {
     engine::default_device::release();
     crate::cuda::release();
-    crate::workers::Workers::release();
-    crate::memory::pool::release();
+    crate::platform::workers::Workers::release();
+    crate::platform::memory::pool::release();
 }
 
 #[cfg(test)]

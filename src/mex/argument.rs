@@ -9,7 +9,7 @@ use super::gpu::{self, OnGpu};
 use super::sys::mxArray;
 use super::value::{Numeric, Truth};
 use super::{Error, Host, object, text};
-use crate::memory::{self, OutOfMemory};
+use crate::platform::memory::{self, OutOfMemory};
 
 /// Maximum number of cells read of a cell array, and their maximum nesting: larger ones are no options.
 pub const MAX_CELLS: usize = 64;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::Host;
 use super::sys::{self, mxArray};
-use crate::memory::{self, OutOfMemory};
+use crate::platform::memory::{self, OutOfMemory};
 
 /// Class of an array, as far as this library distinguishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

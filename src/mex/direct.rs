@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int};
 
 use super::sys::mxArray;
 use super::{Argument, Call, Error, Host, Message, Trace, object, symbols};
-use crate::memory;
+use crate::platform::memory;
 
 /// Runs a verb of the installed type's function, for `object.cc`: its name, the number of requested outputs, the inputs
 /// after it, the outputs, and buffers for an error's identifier and text, of the sizes in [`Message`]. Returns 0, or 1

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::memory::OutOfMemory;
+use crate::platform::memory::OutOfMemory;
 
 /// An error or a warning of a gateway.
 ///

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use super::class::Class;
 use super::sys::{self, mxArray};
 use super::{Error, symbols};
-use crate::memory::{self, OutOfMemory};
+use crate::platform::memory::{self, OutOfMemory};
 
 /// Class name.
 pub(super) const CLASS: &str = "gpuArray";

@@ -22,7 +22,7 @@ use super::Host;
 use super::class::Class;
 use super::sys::mxArray;
 use super::text::any_row;
-use crate::sibling_library;
+use crate::platform::sibling_library;
 
 /// Minimum size of an output to lend, in bytes.
 ///

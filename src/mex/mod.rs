@@ -33,7 +33,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use crate::memory::{self, OutOfMemory};
+use crate::platform::memory::{self, OutOfMemory};
 pub use argument::{Argument, MAX_CELLS};
 pub use class::Class;
 pub use error::Error;

@@ -10,7 +10,7 @@
 //! Calls of the host may run the user's callbacks, which may call us again, clear our functions, or fork. A forked
 //! process lacks the thread of the run, so the call ends there with an error, and waits for nothing.
 
-use crate::process;
+use crate::platform::process;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Error;
 use super::{Host, guarded, symbols};
-use crate::watch::Watch;
+use crate::platform::watch::Watch;
 
 /// Estimated effort of a run.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,8 +8,8 @@ use super::object::Pending;
 use super::run::Effort;
 use super::sys::{self, mxArray};
 use super::{Host, lend};
-use crate::memory;
-use crate::watch::Watch;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 
 /// Fills an output array with all its elements, in column-major order. It reads none before writing it: they are
 /// uninitialised. It may be run on another thread.

@@ -2,8 +2,8 @@
 
 use std::any::Any;
 
-use crate::memory;
-use crate::memory::pool::Pooled;
+use crate::platform::memory;
+use crate::platform::memory::pool::Pooled;
 use crate::stencil::{Array, Error, Held, Real};
 
 /// The bytes of a message.

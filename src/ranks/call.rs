@@ -7,9 +7,9 @@ use super::shim::Flight;
 use super::traffic::{MessageKind, Pause, Traffic, enter};
 use super::world::World;
 use super::{Bytes, Others, UnderWay};
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::Error;
-use crate::watch::Watch;
 
 /// Maximum length of a packet's first message; the packet's length precedes its contents.
 const FIRST: usize = 4096;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{Bytes, Others, UnderWay};
+use crate::platform::watch::Watch;
 use crate::stencil::Error;
-use crate::watch::Watch;
 
 /// Timeout of a test that waits for a missing message.
 const PATIENCE: Duration = Duration::from_secs(60);

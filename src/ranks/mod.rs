@@ -31,8 +31,8 @@ pub use plan::{Along, Passed, Plan};
 pub use sweeps::run;
 pub use whole::Whole;
 
+use crate::platform::watch::Watch;
 use crate::stencil::Error;
-use crate::watch::Watch;
 
 /// The other ranks during one collective call. Messages between two ranks arrive in the order in which they were sent.
 pub trait Others: Send + Sync {

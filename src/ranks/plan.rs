@@ -2,8 +2,8 @@
 
 use super::Others;
 use super::distribution::Distribution;
+use crate::platform::watch::Watch;
 use crate::stencil::{Error, Real};
-use crate::watch::Watch;
 
 /// Dimension along which the array is distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::host;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Lines, Places, RANK, Real, Section, Source, Target};
-use crate::watch::Watch;
-use crate::{host, memory};
 
 /// Layout around the distributed dimension: `inner` contiguous elements in a plane, `outer` such runs apart from each
 /// other.

@@ -21,8 +21,8 @@ use std::collections::hash_map::Entry;
 use std::fs;
 
 use super::Others;
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Compute, Engine, Error, Handle, Real};
-use crate::watch::Watch;
 
 /// Identifies a machine as long as it runs. Ranks that read the same bytes there can reach each other's memory.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use super::Bytes;
-use crate::sibling_library;
+use crate::platform::sibling_library;
 use crate::stencil::Error;
 
 /// Version of the interface, as in `shim.c`.

@@ -24,9 +24,9 @@ use super::planes::{Between, Of, Runs, again};
 use super::shared::{self, Inbox, Outbox, Trial};
 use super::whole::Whole;
 use super::{Bytes, Others, UnderWay};
-use crate::memory::pool::Pooled;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Handle, Real, Source, Target};
-use crate::watch::Watch;
 
 /// Number of arrays that a part takes on a device while it is swept, including room for strips.
 const ARRAYS: usize = 3;

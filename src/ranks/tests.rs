@@ -13,8 +13,8 @@ use super::distribution::Costs;
 use super::fake::{Rank, World};
 use super::{Along, Others, Passed, Plan, run};
 use crate::cpu::Cpu;
+use crate::platform::watch::Watch;
 use crate::stencil::{Boundary, Ends, Error, Real, Reference, Sides, Source, Target};
-use crate::watch::Watch;
 
 use cases::*;
 use counting::Counting;

@@ -25,7 +25,7 @@ use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
 use super::shim::{Flight, Found, Line};
-use crate::memory;
+use crate::platform::memory;
 use crate::stencil::Error;
 
 /// Tag of notices; data use higher ones.

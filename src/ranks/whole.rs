@@ -3,10 +3,10 @@
 use super::Plan;
 use super::distribution::{Costs, Distribution, Swept};
 use super::planes::Around;
+use crate::platform::watch::Watch;
 use crate::stencil::{
     Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
 };
-use crate::watch::Watch;
 
 /// Does a number of sweeps over an array of a number of planes, from one array to another.
 type Pass<'a, T> = Box<

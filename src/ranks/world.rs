@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::shim::Line;
 use super::traffic::Traffic;
-use crate::process::{self, PerProcess};
+use crate::platform::process::{self, PerProcess};
 use crate::stencil::Error;
 
 /// Variables by which launchers report the number of processes: Open MPI, MPICH and its derivatives (Intel's too),

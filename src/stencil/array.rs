@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::{Error, Real};
-use crate::memory::pool::{Number, Pooled};
+use crate::platform::memory::pool::{Number, Pooled};
 
 /// Numbers that an engine holds: on a device, or in memory of this library.
 pub struct Array<T> {

@@ -16,7 +16,7 @@ use super::program::{Kernel, Limits, Numbers, Recurrence};
 use super::{
     Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Results, Samples, Source, Stencil, Target,
 };
-use crate::watch::Watch;
+use crate::platform::watch::Watch;
 
 /// An engine, with the operators for double only.
 ///

@@ -1,6 +1,7 @@
 //! Errors of an engine.
 
-use crate::watch::Stopped;
+use crate::platform::memory::OutOfMemory;
+use crate::platform::watch::Stopped;
 
 /// Error of an engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,5 +48,11 @@ pub enum Error {
 impl From<Stopped> for Error {
     fn from(_: Stopped) -> Error {
         Error::Interrupted
+    }
+}
+
+impl From<OutOfMemory> for Error {
+    fn from(error: OutOfMemory) -> Error {
+        Error::OutOfMemory(error.to_string())
     }
 }

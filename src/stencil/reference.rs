@@ -9,7 +9,7 @@ use super::{
     Array, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Error, Lines, Real, Source, Stencil,
     Target,
 };
-use crate::watch::Watch;
+use crate::platform::watch::Watch;
 
 /// A plain implementation of the contract. Slow, and the oracle for tests of the engines.
 #[derive(Debug, Clone, Copy)]

@@ -8,9 +8,9 @@
 use std::sync::Arc;
 
 use super::buffers::Buffers;
+use crate::platform::watch::Watch;
 use crate::stencil::program::Numbers;
 use crate::stencil::{Chain, Engine, Error};
-use crate::watch::Watch;
 
 /// Number of single launches before a batch is made, which takes as long as some of them.
 const MIN_SINGLES: usize = 16;

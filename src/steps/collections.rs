@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Number;
 use super::buffers::room;
 use super::single::alone;
+use crate::platform::watch::Watch;
 use crate::stencil::program::{Node, Numbers};
 use crate::stencil::{Array, Engine, Error, Places, Source, Target};
-use crate::watch::Watch;
 
 /// Collected results, one after the other.
 pub(super) struct Collections {

@@ -199,10 +199,10 @@ impl Mapping<'_> {
 mod tests {
     use super::*;
     use crate::cpu::Cpu;
+    use crate::platform::watch::Watch;
     use crate::stencil::functions::{Distribution, Draw};
     use crate::stencil::{Arithmetic, Array, Compute, Scan, Source, Target};
     use crate::steps::{Recorder, Shape, Step};
-    use crate::watch::Watch;
 
     const SAMPLES: [f64; 8] = [1.5, -2.0, 0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-310];
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::Number;
 use super::recording::{Content, Recorded, Recording, stranger};
+use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::program::{Filtering, Node, Operation, Term, Value, Wanted};
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
     Order, Places, Reduction, Scan, Shift, Source, Stencil, Target, Unary,
 };
-use crate::watch::Watch;
 
 /// An engine that records its calls; operations without an argument of the step are computed by another engine at once.
 pub struct Recorder {

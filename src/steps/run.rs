@@ -10,9 +10,9 @@ use super::recording::{Drawn, Taped};
 use super::several::Several;
 use super::single;
 use super::values::{Supply, Values};
+use crate::platform::watch::Watch;
 use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
 use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
-use crate::watch::Watch;
 
 /// Outputs of a program in each step, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::Number;
+use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::program::{Filtering, Node, Numbers, Operation, Term, Value, Wanted};
 use crate::stencil::{Array, Compute, Engine, Error, Indices, Operand, Places, Source, Target};
-use crate::watch::Watch;
 
 /// Results computed so far, by value.
 pub(super) type Results = [Option<Numbers>];

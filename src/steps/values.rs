@@ -10,9 +10,9 @@ use std::ops::Range;
 use super::Number;
 use super::buffers::Buffers;
 use super::single::alone;
+use crate::platform::watch::Watch;
 use crate::stencil::program::Numbers;
 use crate::stencil::{Engine, Error, Places, Target};
-use crate::watch::Watch;
 
 /// Values of each step.
 #[derive(Debug)]

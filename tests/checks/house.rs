@@ -79,6 +79,22 @@ fn no_imports_run_in_circles() {
 }
 
 #[test]
+fn the_platform_knows_nothing_of_stencils() {
+    let files = sources();
+    let platform: Vec<_> = files.iter().filter(|file| file.path.starts_with("src/platform/")).collect();
+    let strangers = platform.iter().flat_map(|file| {
+        let paths = file
+            .text
+            .split("crate::")
+            .skip(1)
+            .filter(|rest| !rest.starts_with("platform") && !rest.starts_with("selection"));
+        paths.map(|rest| format!("{}: crate::{}", file.path, rest.lines().next().unwrap_or_default()))
+    });
+    let strangers: Vec<_> = strangers.collect();
+    assert!(strangers.is_empty() && platform.len() > 5, "of {} files: {strangers:?}", platform.len());
+}
+
+#[test]
 fn files_are_short() {
     let files = sources();
     let measured = |rule, of_tests: bool| {

@@ -7,8 +7,8 @@
 use std::cell::Cell;
 use std::fmt;
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Array, Compute, Engine, Error, Real, Source, Target};
-use stencil_mex::watch::Watch;
 
 pub type AnyEngine = dyn Engine + 'static;
 

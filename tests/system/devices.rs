@@ -10,11 +10,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::{self, Cuda, Driver, Team};
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
     Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines, Real, Reference,
     Sides, Source, Stencil, Taps, Target,
 };
-use stencil_mex::watch::Watch;
 
 use crate::common::{StandIn, selection};
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 use libtest_mimic::{Failed, Trial};
 use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda, Team};
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
 use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
@@ -21,7 +22,6 @@ use stencil_mex::stencil::{
     Reduction, Reference, Source, Stencil, Taps, Target, Unary,
 };
 use stencil_mex::steps::{Pages, Run, Shape, Step, Taped, Upload, Values};
-use stencil_mex::watch::Watch;
 
 use crate::common::{Mode, StandIn, child, selection, within};
 

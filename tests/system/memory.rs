@@ -7,12 +7,12 @@ use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 use stencil_mex::cpu::Cpu;
-use stencil_mex::memory;
+use stencil_mex::platform::memory;
+use stencil_mex::platform::watch::Watch;
+use stencil_mex::platform::workers::Workers;
 use stencil_mex::stencil::{
     Boundary, Convolution, Engine, Error, Filter, Lines, Reference, Source, Stencil, Taps, Target,
 };
-use stencil_mex::watch::Watch;
-use stencil_mex::workers::Workers;
 
 use crate::common::{PROCESS, task};
 

@@ -10,7 +10,7 @@
 use libtest_mimic::{Failed, Trial};
 use stencil_mex::cuda::study::{Access, Angles, Convolution, Measurement, Pattern, ReadOnly, SAMPLES, Study};
 use stencil_mex::cuda::{self, Cuda};
-use stencil_mex::watch::Watch;
+use stencil_mex::platform::watch::Watch;
 
 use crate::common::StandIn;
 

@@ -2,7 +2,7 @@
 
 use super::functions;
 use crate::cpu::simd::{Instructions, Loops};
-use crate::memory::pool::Pooled;
+use crate::platform::memory::pool::Pooled;
 use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary, saturated};
 
 /// Number of elements buffered at once: three such blocks stay in the first-level cache.

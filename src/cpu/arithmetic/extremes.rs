@@ -6,10 +6,10 @@ use super::{in_pieces, threads};
 use crate::cpu::simd::{self, Instructions, Lanes, Loops};
 use crate::cpu::tasks::{self, STEP};
 use crate::host::SharedOutput;
-use crate::memory;
-use crate::memory::pool::Pooled;
+use crate::platform::memory;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error, Extreme, LANES, Real};
-use crate::watch::Watch;
 
 /// Number of neighbouring lines that are searched side by side, if a line's elements are not contiguous.
 const WIDTH: usize = 128;

@@ -4,10 +4,10 @@ use super::threads;
 use crate::cpu::simd::{self, Instructions, Lanes, Loops};
 use crate::cpu::tasks::{self, STEP};
 use crate::host::SharedOutput;
-use crate::memory;
-use crate::memory::pool::Pooled;
+use crate::platform::memory;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error, Real};
-use crate::watch::Watch;
 
 /// Counts the nonzero elements of a piece.
 struct Count<'a, T> {

@@ -3,9 +3,9 @@
 use super::threads;
 use crate::cpu::tasks::{self, STEP};
 use crate::host::SharedOutput;
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{Error, Real};
-use crate::watch::Watch;
 
 /// Time per element, relative to that of other operations.
 const WORK: usize = 4;

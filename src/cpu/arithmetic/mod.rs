@@ -38,13 +38,13 @@ use super::Cpu;
 use super::simd::{self, Instructions, Lanes};
 use super::tasks::{self, STEP};
 use crate::host::SharedOutput;
-use crate::memory::pool::Pooled;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Real, Reduction, Scan,
     Section, Source, Target, Unary,
 };
-use crate::watch::Watch;
 
 /// Cost of an element in multiply-adds: 32,768 elements are worth a thread.
 const WORK: usize = 8;

@@ -6,9 +6,9 @@ use super::threads;
 use crate::cpu::simd::{self, Instructions, Lanes, Loops};
 use crate::cpu::tasks::{self, STEP};
 use crate::host::SharedOutput;
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{CHUNK, Error, LANES, Real, Reduction};
-use crate::watch::Watch;
 
 /// Number of neighbouring lines that are reduced side by side, if a line's elements are not contiguous: a kibibyte of
 /// doubles of each row, and lanes that stay in the cache.

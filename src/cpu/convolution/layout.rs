@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use crate::memory;
+use crate::platform::memory;
 use crate::stencil::{Convolution, Ends, Error, Filter, Real};
 
 /// Minimum length, in bytes, of columns with vectors along them, in one sweep and in several. (10^6 doubles by 3 x 3
@@ -93,9 +93,9 @@ mod tests {
     use super::*;
     use crate::cpu::Cpu;
     use crate::cpu::convolution::tiling::SWEEPS;
+    use crate::platform::watch::Watch;
     use crate::selection;
     use crate::stencil::{Boundary, Compute, Reference, Sides};
-    use crate::watch::Watch;
 
     /// Every pair of boundaries, including constants that meet in corners, in one sweep and in several.
     #[test]

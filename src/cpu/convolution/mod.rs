@@ -28,9 +28,9 @@ use self::tiling::{Tiling, work_of_sweep};
 use super::simd::{Instructions, Lanes};
 use super::tasks;
 use crate::host::{self, SharedOutput};
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{Convolution, Error, Results, Samples};
-use crate::watch::Watch;
 
 /// Does all sweeps of a convolution.
 pub(super) fn sweeps<T: Lanes>(

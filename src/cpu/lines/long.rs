@@ -14,9 +14,9 @@ use super::operators::MAX_RADIUS;
 use crate::cpu::simd::{self, Instructions, Lanes, Loops, Vector, VectorWork};
 use crate::cpu::tasks::{self, Progress, STEP};
 use crate::host::{self, SharedOutput};
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{Ends, Error, Lines};
-use crate::watch::Watch;
 
 /// Maximum number of taps of an ordinary filter; longer ones are handled here.
 pub(super) const MAX_SHORT_TAPS: usize = 2 * MAX_RADIUS;

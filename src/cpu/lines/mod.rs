@@ -25,9 +25,9 @@ use self::tiling::{Tile, Tiling};
 use super::simd::{Instructions, Lanes};
 use super::tasks::{self, Progress, STEP};
 use crate::host::{self, SharedOutput};
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{Ends, Error, Lines};
-use crate::watch::Watch;
 
 /// Does `sweeps` sweeps of a filter along the lines of an array, from `input` to `output`.
 pub(super) fn correlate<T: Lanes>(

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::memory;
+use crate::platform::memory;
 use crate::stencil::Error;
 
 /// Maximum number of elements of a block: ten buffers stay in the first-level cache.

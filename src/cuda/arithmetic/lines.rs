@@ -5,9 +5,9 @@ use super::{Cuda, address_of};
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{ArithmeticKernels, Family, ScanKernels, room_of_scan};
 use crate::cuda::routes::array::{DeviceArray, address};
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error, Extreme, Indices, Scan, Target};
-use crate::watch::Watch;
 
 impl Cuda {
     pub(super) fn extremes_of<T: Element>(

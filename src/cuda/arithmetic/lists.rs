@@ -1,6 +1,6 @@
 //! Lists of places: the host sees to it that none comes twice.
 
-use crate::memory::{enlarge, with_room};
+use crate::platform::memory::{enlarge, with_room};
 use crate::stencil::{Error, Section};
 
 /// What lists of places are called where there is no memory for one.

@@ -20,13 +20,13 @@ use super::kernels::{ArithmeticKernels, On, scratch_of};
 use super::program;
 use super::routes::array::address;
 use super::runtime::device::Device;
+use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::program::Kernel;
 use crate::stencil::{
     Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Reduction, Scan, Source,
     Target, Unary,
 };
-use crate::watch::Watch;
 
 /// The address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {

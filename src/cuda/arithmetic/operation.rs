@@ -12,8 +12,8 @@ use crate::cuda::routes::array::DeviceArray;
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::module::Modules;
 use crate::cuda::runtime::queue::{Beginning, CallBuffers, LANDING_BYTES, Load, Queue};
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error};
-use crate::watch::Watch;
 
 /// The work of one call, and the buffers that it uses.
 pub(super) struct Operation<'d, K> {

@@ -7,8 +7,8 @@ use super::operation::Operation;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{ArithmeticKernels, Family, SortKernels, SortRooms, SortedLines};
 use crate::cuda::routes::array::{DeviceArray, address};
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error, Indices, Order, RANK, Section};
-use crate::watch::Watch;
 
 impl Cuda {
     pub(super) fn sorted<T: Element>(

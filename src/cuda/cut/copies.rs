@@ -137,9 +137,9 @@ fn take<'a, T>(rest: &mut &'a mut [T], count: usize) -> &'a mut [T] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::watch::Watch;
     use crate::selection;
     use crate::stencil::{Boundary, Compute, Convolution, Ends, Filter, Lines, Reference, Sides};
-    use crate::watch::Watch;
 
     /// Returns boundaries that are the same on all sides, and others that differ from side to side.
     fn sides() -> Vec<Sides<f64>> {

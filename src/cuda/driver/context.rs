@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use cudarc::driver::{DriverError, result, sys};
 
 use super::error::failed;
-use crate::process::{self, PerProcess};
+use crate::platform::process::{self, PerProcess};
 use crate::stencil::Error;
 
 /// A handle of the driver.

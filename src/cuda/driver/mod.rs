@@ -57,8 +57,8 @@ impl Driver {
     /// go while a process lives.
     pub fn get() -> Result<&'static Driver, &'static str> {
         static DRIVER: OnceLock<(u32, Result<Driver, String>)> = OnceLock::new();
-        let (process, driver) = DRIVER.get_or_init(|| (crate::process::id(), Driver::ask()));
-        if driver.is_ok() && *process != crate::process::id() {
+        let (process, driver) = DRIVER.get_or_init(|| (crate::platform::process::id(), Driver::ask()));
+        if driver.is_ok() && *process != crate::platform::process::id() {
             return Err("CUDA cannot be used in a process that was forked after CUDA was first asked for.");
         }
         driver.as_ref().map_err(String::as_str)

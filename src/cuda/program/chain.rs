@@ -6,8 +6,8 @@ use super::{Attempts, Launch};
 use crate::cuda::driver::context::{Context, Graph};
 use crate::cuda::module::launch_bytes;
 use crate::cuda::runtime::queue::Load;
+use crate::platform::watch::Watch;
 use crate::stencil::{Chain, Error, Noted};
-use crate::watch::Watch;
 
 /// Launches in their order.
 struct Replay<C> {

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::walk::{self, Walkable};
 use super::{Attempts, Launch, Placed, emit, multiprocessors, put};
 use crate::cuda::runtime::clock;
+use crate::platform::watch::Watch;
 use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
 use crate::stencil::{Advance, Array, Compute, Engine, Error, Noted, Room, Source, Span, Target};
-use crate::watch::Watch;
 
 /// Candidate walks: levels, elements of a lane, its lines, and the blocks that registers suffice for.
 const GAITS: [[usize; 4]; 4] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2]];

@@ -5,8 +5,8 @@ use crate::cuda::element::Element;
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::{LANDING_BYTES, Load};
 use crate::host;
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error, Real, Source, Target};
-use crate::watch::Watch;
 
 /// Up to this many bytes are uploaded on the queue itself, without staging or a wait.
 const SMALL_BYTES: usize = 64 << 10;

@@ -15,8 +15,8 @@ use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
+use crate::platform::watch::Watch;
 use crate::stencil::Error;
-use crate::watch::Watch;
 
 /// Does all sweeps, in rounds of as many as the halos of tiles allow that lie on the device one after the other;
 /// returns false, with nothing done, if the kernel has no such tiles for which the budget and the device have room.

@@ -5,8 +5,8 @@ use super::sweeping::Sweeps;
 use crate::cuda::kernels::LevelsKernel;
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::CallBuffers;
+use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error};
-use crate::watch::Watch;
 
 /// Sweeps two time levels that lie on the device, the newest one first. The results replace both; `begun` becomes true
 /// when that may have begun.

@@ -10,8 +10,8 @@ use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::SharedOutput;
+use crate::platform::watch::Watch;
 use crate::stencil::{Error, Source, Target};
-use crate::watch::Watch;
 
 /// Does all sweeps with the array on the device; returns false, with nothing done, if the budget or the device has no
 /// room for the buffers.

@@ -14,8 +14,8 @@ use crate::cuda::runtime::module::Modules;
 use crate::cuda::runtime::sharing::Job;
 use crate::cuda::runtime::slots::{PIECE_BYTES, Slot};
 use crate::host::{self, SharedOutput};
+use crate::platform::watch::Watch;
 use crate::stencil::{Error, Sides};
-use crate::watch::Watch;
 
 /// Up to this many sweeps the link is the bottleneck. Beyond, it is the device: tiles are larger, and an array that is
 /// one tile stays one.

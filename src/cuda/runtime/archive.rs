@@ -10,7 +10,7 @@ use std::io::Write;
 
 use ruzstd::decoding::{Dictionary, FrameDecoder};
 
-use crate::memory;
+use crate::platform::memory;
 use crate::stencil::Error;
 
 /// A frame of the archive.

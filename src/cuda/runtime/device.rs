@@ -11,7 +11,7 @@ use super::slots::Slots;
 use crate::cuda::driver::Driver;
 use crate::cuda::driver::context::{Context, HostContext, Stream};
 use crate::cuda::driver::memory::Budget;
-use crate::process::PerProcess;
+use crate::platform::process::PerProcess;
 use crate::stencil::Error;
 
 /// A device in use: its primary context, the modules loaded into it, and the buffers that data go through. Fields are

@@ -27,7 +27,7 @@ use super::pace::{GROWTH, SharedPace};
 use crate::cuda::driver::context::{Context, Event, Stream};
 use crate::cuda::driver::error::failed;
 use crate::cuda::driver::memory::{DeviceBuffer, Idle, PinnedBuffer};
-use crate::process::PerProcess;
+use crate::platform::process::PerProcess;
 use crate::stencil::Error;
 
 /// Maximum number of batches, in the sense of [`pace`](super::pace), in flight before one of them is waited for.

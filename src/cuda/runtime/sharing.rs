@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::{Scope, ThreadPool};
 
+use crate::platform::watch::Watch;
+use crate::platform::workers::Workers;
 use crate::stencil::Error;
-use crate::watch::Watch;
-use crate::workers::Workers;
 
 /// A slot, which does one job at a time. (Tests have others, which need no device.)
 pub(super) trait Worker: Send {

@@ -20,10 +20,10 @@ use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
 use crate::cuda::driver::error::failed;
 use crate::cuda::driver::memory::{DeviceBuffer, PinnedBuffer};
 use crate::host;
-use crate::memory::with_room;
+use crate::platform::memory::with_room;
+use crate::platform::watch::Watch;
+use crate::platform::workers::Workers;
 use crate::stencil::Error;
-use crate::watch::Watch;
-use crate::workers::Workers;
 
 /// Bytes of output in a piece of a large array: large enough that a piece's fixed costs vanish, small enough for the
 /// processor's caches.

@@ -230,8 +230,8 @@ fn halo<T: Real>(cut: &Cut<T>, along: usize, tile: &Tile) -> Vec<Segment> {
 mod tests {
     use super::*;
     use crate::host::SharedOutput;
+    use crate::platform::watch::Watch;
     use crate::stencil::{Boundary, Compute, Convolution, Ends, Filter, Reference, Sides};
-    use crate::watch::Watch;
 
     /// Several parts, swept in rounds as arrays of their own, with halos filled according to the partition, give the
     /// whole array: for all boundaries, along each dimension, with halos longer than parts.

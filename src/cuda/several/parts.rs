@@ -28,9 +28,9 @@ use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::{CallBuffers, Queue};
 use crate::host::SharedOutput;
+use crate::platform::watch::Watch;
+use crate::platform::workers::Workers;
 use crate::stencil::Error;
-use crate::watch::Watch;
-use crate::workers::Workers;
 
 /// Work over parts.
 pub(crate) struct PartsRun<'a, T> {

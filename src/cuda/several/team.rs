@@ -29,13 +29,13 @@ use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::{self, Device};
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
+use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::program::Gait;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
     Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
 };
-use crate::watch::Watch;
 
 /// The engine on several devices, for arrays of the host. It holds no arrays of its own.
 ///

@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::cuda::runtime::device::Device;
-use crate::memory;
+use crate::platform::memory;
+use crate::platform::workers::Workers;
 use crate::stencil::Error;
-use crate::workers::Workers;
 
 /// Numbers that several devices share out: each takes the next when it has room for it.
 pub(super) struct Shared<I>(Mutex<I>);

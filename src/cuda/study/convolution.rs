@@ -106,8 +106,8 @@ impl Convolution {
 mod tests {
     use super::*;
     use crate::cuda::runtime::module::tests::argument_bytes;
+    use crate::platform::watch::Watch;
     use crate::stencil::{self, Compute, Filter, Reference};
-    use crate::watch::Watch;
 
     #[test]
     fn the_kernels_take_this_argument() {

@@ -39,8 +39,8 @@ use super::engine::Cuda;
 use super::runtime::clock::Clock;
 use super::runtime::device::{self, Device};
 use super::runtime::module::{Function, Shape, launch};
+use crate::platform::workers::Workers;
 use crate::stencil::Error;
-use crate::workers::Workers;
 
 /// Number of samples of a kernel's time.
 pub const SAMPLES: usize = 20;

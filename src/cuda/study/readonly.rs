@@ -72,8 +72,8 @@ impl ReadOnly {
 mod tests {
     use super::*;
     use crate::cuda::runtime::module::tests::argument_bytes;
+    use crate::platform::watch::Watch;
     use crate::stencil::{Compute, Reference};
-    use crate::watch::Watch;
 
     #[test]
     fn the_kernels_take_this_argument() {

@@ -8,9 +8,9 @@ use super::{held, value};
 use crate::gateway::dims::size_text;
 use crate::gateway::store::{Home, Numbers, StoredArray, next_number, random, recordings, steps};
 use crate::mex::{Argument, Class, Error, Reply, Value};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Expansion, RANK, Section};
 use crate::steps::{Elements, Recording, Shape, Step, Taped};
-use crate::watch::Watch;
 
 /// Begins to record a function of elements of arrays that lie where `like` does. Returns the recording's number.
 pub(super) fn begin<'a>(like: &Argument) -> Result<Reply<'a>, Error> {

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use super::run::{self, DynEngine, Number, array, filled};
 use crate::gateway::engine::inputs;
 use crate::gateway::store::{Numbers, StoredArray};
-use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Numeric, Truth};
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Places, Sample, Source, Target, Unary};
 use crate::steps::{Number as _, Upload as Parts};
-use crate::watch::Watch;
 
 /// The classes and their names.
 const CLASSES: [(&str, Class); 9] = [

@@ -8,9 +8,9 @@ use super::result::{result, write_in_class};
 use super::run::{DynEngine, Number, array, in_class_of_engine};
 use crate::gateway::dims::size_text;
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Binary, Expansion, RANK};
 use crate::steps::Number as _;
-use crate::watch::Watch;
 
 /// Returns the class of an operator's result, and the class that it is computed in.
 ///

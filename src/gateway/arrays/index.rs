@@ -9,11 +9,11 @@ use super::run::{DynEngine, Number, array, filled, in_class_of_engine, keep};
 use super::subscripts::{self, Assigned, Indexed, Remaining, Subscript};
 use super::{class, merge, order};
 use crate::gateway::store::{self, Numbers, StoredArray, steps};
-use crate::memory::pool::Pooled;
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Places, RANK, Section, Shift, Source, Target};
 use crate::steps::Number as _;
-use crate::watch::Watch;
 
 /// Reads the indices of an array. The numbers of a stored index are gathered, and they alone cross the link; a mask
 /// that is the only index stays on the engine if it lies where `of_array` does.
@@ -37,7 +37,7 @@ pub(crate) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
     }
     steps::check_index(held)?;
     let engine = held.home.engine()?;
-    let mut gathered = crate::memory::zeros(held.len(), "an index")?;
+    let mut gathered = crate::platform::memory::zeros(held.len(), "an index")?;
     match &held.numbers {
         Numbers::Double(numbers) => of(&*engine, numbers, &mut gathered)?,
         Numbers::Single(numbers) => {

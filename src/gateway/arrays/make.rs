@@ -8,8 +8,8 @@ use crate::gateway::dims::{self, size_text, trimmed};
 use crate::gateway::engine::Chosen;
 use crate::gateway::options::{self, Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray, random};
-use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::platform::memory;
 use crate::stencil::functions::Distribution;
 use crate::steps::Number as _;
 

@@ -8,9 +8,9 @@ use super::run::{DynEngine, Number, array, in_class_of_engine, keep};
 use crate::gateway::dims::size_text;
 use crate::gateway::store::{StoredArray, steps};
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Binary, Expansion, Unary};
 use crate::steps::Number as _;
-use crate::watch::Watch;
 
 /// Takes the first of two operands where a mask is true, else the second. The arrays have one size, or one element.
 pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error> {

@@ -6,8 +6,8 @@ use super::class::{self, Upload};
 use super::run::{DynEngine, Number, filled};
 use crate::gateway::store::{Home, Numbers, StoredArray, steps};
 use crate::mex::{Argument, Class, Error};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array};
-use crate::watch::Watch;
 
 /// An operand: a stored array, an array of the host's, or a number of the host's.
 pub(super) struct Operand<'a> {

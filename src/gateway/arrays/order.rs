@@ -10,11 +10,11 @@ use super::result::{result, write_in_class};
 use super::run::{DynEngine, Number, array, effort, in_class_of_engine};
 use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::platform::watch::Watch;
 use crate::stencil::{
     self, Array, Binary, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,
 };
 use crate::steps::Number as _;
-use crate::watch::Watch;
 
 /// Returns the reply of a call with two results of `run`: an array of this class, and places of the same dimensions.
 fn two_results<'a, T: Number>(

@@ -1,6 +1,6 @@
 //! Places in regular patterns, and pieces that move from some places to others.
 
-use crate::memory;
+use crate::platform::memory;
 use crate::stencil::{Places, RANK, Section};
 
 /// Elements that move from places of one array to places of another. A single piece fills the other array in order.

@@ -7,8 +7,8 @@ use super::run::{DynEngine, Number, array, effort, keep};
 use crate::gateway::engine::Chosen;
 use crate::gateway::store::{Home, StoredArray};
 use crate::mex::{Class, Effort, Error, Reply};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Sample, Source, Target};
-use crate::watch::Watch;
 
 /// Fills an array or a number. Boxed, so that the code around it is compiled once.
 type Fill<'a, T> = Box<dyn FnOnce(&DynEngine, Target<T>, &Watch) -> Result<(), stencil::Error> + Send + 'a>;

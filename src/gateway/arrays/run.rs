@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Effort, Error, Numeric, Reply};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Source, Target};
 use crate::steps;
-use crate::watch::Watch;
 
 /// Calls on this many elements are watched.
 const LONG: usize = 1 << 24;

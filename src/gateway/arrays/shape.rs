@@ -13,11 +13,11 @@ use super::run::{DynEngine, Number, array, filled, in_class_of_engine, keep};
 use crate::gateway::dims::{size_text, trimmed};
 use crate::gateway::options::value_text;
 use crate::gateway::store::StoredArray;
-use crate::memory;
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Binary, Boundary, Operand as Of, Places, Shift, Source, Target};
 use crate::steps::Number as _;
-use crate::watch::Watch;
 
 /// Reads a whole number, of any class and size.
 fn whole(argument: &Argument, what: &str) -> Result<f64, Error> {

@@ -14,8 +14,8 @@ use super::result::{result, write_in_class};
 use super::run::{DynEngine, Number, array, in_class_of_engine};
 use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Binary, Expansion, Operand, Order, Reduction, Target, Unary};
-use crate::watch::Watch;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statistic {

@@ -10,9 +10,9 @@ use crate::gateway::options::value_text;
 use crate::gateway::store::recordings::ArrayType;
 use crate::gateway::store::{Home, Numbers, StoredArray, random, steps};
 use crate::mex::{Argument, Class, Effort, Error, Reply, Value};
+use crate::platform::watch::Watch;
 use crate::stencil;
 use crate::steps::{Pages, Run, Shape, Values};
-use crate::watch::Watch;
 
 /// Reads a whole number from 0; `what` names it in errors.
 pub(super) fn whole(argument: &Argument, what: &str) -> Result<u64, Error> {

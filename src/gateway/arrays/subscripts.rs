@@ -8,8 +8,8 @@ use super::pattern::{Pattern, Piece};
 use crate::gateway::dims::{self, size_text};
 use crate::gateway::options::number_text;
 use crate::gateway::store::StoredArray;
-use crate::memory;
 use crate::mex::{Argument, Class, Error};
+use crate::platform::memory;
 use crate::stencil::{Indices, Places, Shift};
 
 /// Places to read, in order, and the dimensions of the result.

@@ -11,8 +11,8 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::process::PerProcess;
-use crate::workers::Workers;
+use crate::platform::process::PerProcess;
+use crate::platform::workers::Workers;
 
 static CALLS: Calls = Calls { counts: PerProcess::new(), release_engines: crate::gateway::release_engines };
 

@@ -10,10 +10,10 @@ use crate::cpu::Cpu;
 use crate::cuda::{Cuda, Team};
 use crate::gateway::options::settings::{self, Settings};
 use crate::gateway::store::{Home, StoredArray};
-use crate::memory;
 use crate::mex::{Class, Effort, Error, Fill, Numeric, Output, Reply};
+use crate::platform::memory;
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Engine};
-use crate::watch::Watch;
 
 type Outputs<'a> = Vec<&'a mut [u8]>;
 

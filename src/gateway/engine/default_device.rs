@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::cuda::{Cuda, Driver};
 use crate::gateway::options::settings::Settings;
-use crate::process::PerProcess;
+use crate::platform::process::PerProcess;
 use crate::stencil;
 
 /// The default device's ordinal, if the environment names one, and the reason why it could not be opened. A new attempt

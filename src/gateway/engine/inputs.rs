@@ -9,10 +9,10 @@ use crate::cuda::Cuda;
 use crate::gateway::dims::size_text;
 use crate::gateway::options::{self, Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray};
-use crate::memory::{self, OutOfMemory};
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Reply};
+use crate::platform::memory::{self, OutOfMemory};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
-use crate::watch::Watch;
 
 /// Elements of a real, full array of class double or single.
 #[derive(Debug, Clone, Copy)]

@@ -15,16 +15,17 @@ use crate::gateway::engine::inputs::{self, AnyInput, Part, Reals};
 use crate::gateway::options::{self, Names};
 use crate::gateway::store::{Numbers, StoredArray, describe};
 use crate::gateway::{check_outputs_up_to, dims, too_few_inputs};
-use crate::memory::OutOfMemory;
-use crate::memory::pool::Pooled;
+use crate::host;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
+use crate::platform::memory::OutOfMemory;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::ranks::Along;
 use crate::stencil::{
     Arithmetic, Array, Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_ENTRIES, Real, Sample,
     Shape, Sides, Source, Target, Window,
 };
-use crate::watch::Watch;
-use crate::{host, pieces, stencil};
+use crate::{pieces, stencil};
 
 pub(super) const FUNCTION: Function = Function { name: "ConvolutionConstantMemory_CUDA", call };
 

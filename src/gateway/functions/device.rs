@@ -5,8 +5,8 @@ use crate::cuda::{self, Driver, dotted};
 use crate::gateway::check_outputs;
 use crate::gateway::engine::choice::Outlook;
 use crate::mex::{Call, Error, Function, Output, Reply, Value, outputs_name};
+use crate::platform::workers::Workers;
 use crate::ranks::World;
-use crate::workers::Workers;
 
 pub(super) const FUNCTION: Function = Function { name: "ConstantMemoryDevice_CUDA", call };
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::sweeps::Sweeps;
 use crate::gateway::options::{self, Names, Selection};
 use crate::mex::{Argument, Call, Class, Effort, Error, Reply};
+use crate::platform::watch::Watch;
 use crate::ranks::{self, Along, Passed, Plan, World};
 use crate::stencil;
-use crate::watch::Watch;
 
 const NAME: &str = "Distributed";
 

@@ -12,10 +12,10 @@ use crate::gateway::engine::inputs::AnyInput;
 use crate::gateway::engine::{DynEngine, Work};
 use crate::gateway::store::Numbers;
 use crate::mex::{Error, Reply};
+use crate::platform::watch::Watch;
 use crate::ranks::{self, Along, Plan, Whole};
 use crate::scheme::Filter as Step;
 use crate::stencil::{self, Arithmetic, Array, Compute, Convolution, Engine, Shape, Sides, Source, Target, Window};
-use crate::watch::Watch;
 
 /// Returns the size of an array of at most three dimensions.
 pub(super) fn sized(dims: &[usize]) -> [usize; 3] {

@@ -8,8 +8,8 @@ use crate::gateway::arrays::{Number, round};
 use crate::gateway::engine::DynEngine;
 use crate::gateway::store::StoredArray;
 use crate::mex::{Class, Error, Reply};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Compute, Convolution, Filter, Shape, Sides, Source, Target, Window};
-use crate::watch::Watch;
 
 /// A filter, and the outputs that it has.
 pub(super) type Step = (Window, Filter<f64>);

@@ -17,8 +17,8 @@ use crate::gateway::engine::inputs::{self, AnyInput, Input, Part};
 use crate::gateway::options::{self, MAX_DIMS, Names, Selection};
 use crate::gateway::store::{Numbers, describe};
 use crate::gateway::{check_outputs_up_to, dims, too_few_inputs};
-use crate::memory::OutOfMemory;
 use crate::mex::{Argument, Call, Error, Function, Reply};
+use crate::platform::memory::OutOfMemory;
 use crate::ranks::{self, Along, Whole};
 use crate::scheme::{Filter as Step, TwoLevels};
 use crate::stencil::{

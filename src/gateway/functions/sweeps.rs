@@ -9,8 +9,8 @@ use crate::gateway::engine::inputs::Part;
 use crate::gateway::options;
 use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Boundary, Ends, Lines, Real, Shape, Sides};
-use crate::watch::Watch;
 
 /// Runs of this many multiply-adds are watched: they take some tens of milliseconds, a thousand times a thread's cost.
 const LONG: u128 = 1 << 25;

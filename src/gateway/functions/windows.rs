@@ -6,11 +6,11 @@ use crate::gateway::dims::{check_fits, too_large};
 use crate::gateway::engine::DynEngine;
 use crate::mex::Error;
 use crate::pieces;
+use crate::platform::watch::Watch;
 use crate::stencil::{
     self, Arithmetic, Array, Boundary, Compute, Engine, Places, RANK, Real, Section, Shape, Sides, Source, Target,
     Window,
 };
-use crate::watch::Watch;
 
 /// Returns the size of the output.
 ///

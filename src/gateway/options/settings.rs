@@ -6,10 +6,10 @@ use std::sync::OnceLock;
 use crate::cuda::{Cuda, Team};
 use crate::gateway::options;
 use crate::mex::Error;
+use crate::platform::workers::Workers;
 use crate::ranks::{self, World};
 use crate::stencil::Engine;
 use crate::stencil::program::Gait;
-use crate::workers::Workers;
 
 /// The engine that a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::home::Home;
 use super::recordings::{self, ArrayType};
 use crate::gateway::dims::size_text;
 use crate::mex::{self, Argument, Class, Error, Pending};
-use crate::process::PerProcess;
+use crate::platform::process::PerProcess;
 use crate::stencil::program::Numbers;
 use crate::steps::Recording;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::process::PerProcess;
+use crate::platform::process::PerProcess;
 use crate::stencil::functions::{Distribution, Draw};
 
 /// The seed, and the number of the next draw.

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::mex::Class;
-use crate::process::PerProcess;
+use crate::platform::process::PerProcess;
 use crate::stencil::Error;
 use crate::steps::Recording;
 

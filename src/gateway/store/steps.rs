@@ -8,10 +8,10 @@ use super::recordings::{self, ArrayType, ArrayTypes};
 use crate::gateway::dims;
 use crate::gateway::store::{Home, Numbers, StoredArray, next_number};
 use crate::mex::{Argument, Class, Error};
-use crate::process::PerProcess;
+use crate::platform::process::PerProcess;
+use crate::platform::watch::Watch;
 use crate::stencil::{self, Array, Compute, Engine};
 use crate::steps::{Ran, Recording, Run, Shape, Step};
-use crate::watch::Watch;
 
 /// A step that is ready to run.
 #[derive(Clone)]

@@ -9,6 +9,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::counting::Counting;
 use crate::cpu::Cpu;
+use crate::platform::watch::Watch;
 use crate::ranks::distribution::{Costs, Rounds, Way};
 use crate::ranks::fake::World;
 use crate::ranks::{Along, Others, Passed, Plan, Whole, run};
@@ -16,7 +17,6 @@ use crate::stencil::{
     Arithmetic, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines,
     Real, Reference, Sides, Source, Stencil, Taps, Target,
 };
-use crate::watch::Watch;
 
 /// Operator of any kind to sweep.
 #[derive(Clone)]

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::memory::pool::Pooled;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::{
     Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Held, Indices,
     Operand, Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
 };
-use crate::watch::Watch;
 
 /// Counts its work. Its arrays are another engine's, or cannot be read from outside.
 pub(super) struct Counting {

@@ -14,7 +14,7 @@ mod shift;
 
 use super::functions::Draw;
 use super::{Array, Error, Real, Source, Target};
-use crate::watch::Watch;
+use crate::platform::watch::Watch;
 
 pub use expansion::{Expansion, Operand};
 pub(crate) use operations::saturated;

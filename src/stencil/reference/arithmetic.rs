@@ -1,13 +1,13 @@
 //! Arithmetic on arrays: a plain implementation of the contract.
 
 use super::Reference;
-use crate::memory::pool::Pooled;
+use crate::platform::memory::pool::Pooled;
+use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::{
     Arithmetic, Array, Binary, CHUNK, Error, Expansion, Extreme, Indices, LANES, Operand, Order, Places, Real,
     Reduction, Scan, Source, Target, Unary,
 };
-use crate::watch::Watch;
 
 /// Reduces elements: each chunk to one number, and those to one number in the end, in the order of [`Reduction`].
 fn reduced<T: Real>(op: Reduction, elements: usize, take: &dyn Fn(T, usize) -> T) -> T {

@@ -9,12 +9,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 use stencil_mex::cpu::Cpu;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::functions::{Distribution, Draw};
 use stencil_mex::stencil::{
     Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Extreme, MAX_POWER, Operand, Order, Places, RANK,
     Real, Reduction, Reference, Scan, Section, Source, Target, Unary,
 };
-use stencil_mex::watch::Watch;
 
 use super::arrays::Elsewhere;
 use super::checks::{Case, Outcome, POISON, is_slow, magnitude_of, open_cuda, ordinary, run_properties, samples};

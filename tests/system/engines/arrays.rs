@@ -1,11 +1,11 @@
 //! What an engine does with arrays: copies, outputs that are written and never read, arrays of another engine.
 
 use stencil_mex::cpu::Cpu;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
     Array, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Held, Lines, Real, Source,
     Target,
 };
-use stencil_mex::watch::Watch;
 
 use super::checks::{
     KINDS, Outcome, POISON, check, ends_of_check, filter, is_slow, open_cuda, ordinary, results, right, samples,

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use stencil_mex::cuda::{Cuda, measure};
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Arithmetic, Compute, Engine, Error, Lines, Real, Reference, Source, Target, Unary};
-use stencil_mex::watch::Watch;
 
 use super::checks::{Outcome, POISON, check, ordinary, samples, stencil, tame};
 use crate::common::{StandIn, ends};

@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::program::Gait;
 use stencil_mex::stencil::{
     Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends as BothEnds, Error, Filter, Lines, Real,
     Reference, Sides, Source, Stencil, Taps, Target,
 };
-use stencil_mex::watch::Watch;
 
 use crate::common::ends::{self, AnyEngine, Ends, Stage};
 use crate::common::{StandIn, selection};

@@ -1,8 +1,8 @@
 //! Images and volumes larger than the device's memory, in tiles that lie there one after the other.
 
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Compute, Convolution, Error, Real, Sides, Source, Target};
-use stencil_mex::watch::Watch;
 
 use super::checks::{KINDS, Outcome, check_convolution, filter, open_cuda, ordinary, single, singles, tame};
 use super::stops::expect_stops;

@@ -2,10 +2,10 @@
 
 use cudarc::driver::result;
 use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
     Arithmetic, Array, Boundary, Compute, Convolution, Engine, Error, Lines, Real, Reference, Source, Target, Unary,
 };
-use stencil_mex::watch::Watch;
 
 use super::checks::{
     ONE_TILE, Outcome, POISON, check, check_convolution, check_image_sweeps, filter, ordinary, samples, stencil, tame,

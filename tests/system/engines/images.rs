@@ -1,8 +1,8 @@
 //! Sweeps over images on the CUDA engine: which kernel takes them, and that its results are right.
 
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source, Target};
-use stencil_mex::watch::Watch;
 
 use super::checks::{
     KINDS, ManySweeps, Outcome, check_awkward, check_many, filter, kernel_of_filter, ordinary, sides, size_of_module,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, result};
 use stencil_mex::cuda::{self, Cuda};
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Arithmetic, Compute, Engine, Error, Lines, Real, Reference, Source, Target};
-use stencil_mex::watch::Watch;
 
 use super::checks::{Outcome, POISON, check, is_slow, samples, stencil};
 use crate::common::{StandIn, ends};

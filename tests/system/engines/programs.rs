@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::functions::Distribution;
 use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
@@ -9,7 +10,6 @@ use stencil_mex::stencil::{
     Reference, Section, Shift, Sides, Stencil, Taps, Unary,
 };
 use stencil_mex::steps::{Run, Shape, Step, Taped};
-use stencil_mex::watch::Watch;
 
 use super::arithmetic::BINARY;
 use super::checks::{Case, Outcome, is_slow, samples};

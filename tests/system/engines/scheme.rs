@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use stencil_mex::stencil::program::Gait;
 use stencil_mex::stencil::{
@@ -9,7 +10,6 @@ use stencil_mex::stencil::{
     Taps, Target,
 };
 use stencil_mex::steps;
-use stencil_mex::watch::Watch;
 
 use super::checks::{
     Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, pairs, run_properties, sides, single, singles, tame,

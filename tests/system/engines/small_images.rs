@@ -1,8 +1,8 @@
 //! Sweeps over small images on the CUDA engine, several of them in a launch.
 
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Compute, Convolution, Error, Source, Target};
-use stencil_mex::watch::Watch;
 
 use super::checks::{KINDS, Outcome, check_convolution, filter, ordinary, single, singles, tame};
 use crate::common::ends::array_with;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
     Boundary, CoefficientSource, Compute, Convolution, Derivative, Error, Lines, Source, Target,
 };
-use stencil_mex::watch::Watch;
 
 use super::checks::{Outcome, POISON, check_sweeps, ends_of_check, filter, is_slow, ordinary, stencil, tame};
 use crate::common::ends::{self, AnyEngine, Stage};

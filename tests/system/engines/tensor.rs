@@ -1,8 +1,8 @@
 //! Convolutions on tensor cores.
 
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source, Target};
-use stencil_mex::watch::Watch;
 
 use super::checks::{KINDS, Outcome, check_convolution, filter, ordinary, sides, size_of_module, tame};
 use crate::common::ends::{self, array_with};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use stencil_mex::cuda::Cuda;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
 use stencil_mex::stencil::{
     Binary, Boundary, Compute, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction,
     Reference, Section, Shift, Sides, Source, Stencil, Taps, Target,
 };
 use stencil_mex::steps::{Number, Run, Shape, Step, Taped, Values};
-use stencil_mex::watch::Watch;
 
 use super::checks::{Case, Outcome, check_convolution, is_slow, kernels_of, walking};
 use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, numbers_of, of_class, open_ends, run};

@@ -3,9 +3,9 @@
 use std::env;
 use std::ffi::{CString, c_int, c_void};
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::ranks::{Others, World};
 use stencil_mex::stencil::Error;
-use stencil_mex::watch::Watch;
 
 use super::calls::{assert_told, begin, left, works};
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::ranks::{Bytes, Call, Others, UnderWay, World};
 use stencil_mex::stencil::Error;
-use stencil_mex::watch::Watch;
 
 /// What a rank says when all was as it should be.
 pub const DONE: &str = "[all was as it should be]";

@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::ranks::{Call, Others, World};
 use stencil_mex::stencil::Error;
-use stencil_mex::watch::Watch;
 
 use super::calls::{DONE, OPTION, assert_told, begin, bytes, end, exchange, left, nap, ring, wait, works};
 

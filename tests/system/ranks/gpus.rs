@@ -1,9 +1,9 @@
 //! Ranks that exchange the halos of arrays on GPUs.
 
 use stencil_mex::cuda::{Cuda, Driver};
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::ranks::{Along, Passed, Plan, Whole, World, run as run_with_others};
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Engine, Error, Filter, Reference, Sides, Source, Target};
-use stencil_mex::watch::Watch;
 
 use super::calls::begin;
 use crate::common::{Mode, StandIn};

@@ -3,8 +3,8 @@
 use std::env;
 use std::time::Instant;
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::ranks::{Others, World};
-use stencil_mex::watch::Watch;
 
 use super::calls::{begin, bytes, end, exchange, ring, wait, works};
 use crate::common::selection;

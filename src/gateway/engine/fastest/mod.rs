@@ -23,8 +23,8 @@ use crate::cpu::Level;
 use crate::cuda::{Cuda, Driver};
 use crate::gateway::options::settings::Settings;
 use crate::mex::{self, Error};
-use crate::process::PerProcess;
-use crate::workers::Workers;
+use crate::platform::process::PerProcess;
+use crate::platform::workers::Workers;
 
 /// Calls of up to this many multiply-adds go to the CPU on any machine, since it computes them in less time than a
 /// launch takes. A processor without the instruction for a multiply-add takes `WITHOUT_FMA` times as long for each.

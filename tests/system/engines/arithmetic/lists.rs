@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
     Arithmetic, Compute, Error, Extreme, Indices, Places, Real, Reduction, Reference, Source, Target,
 };
-use stencil_mex::watch::Watch;
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, size_of_check};
 use super::{blank, compare, elements, numbers, show};

@@ -1,8 +1,8 @@
 //! Reductions along lines, of one array and of two.
 
 use proptest::prelude::*;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Arithmetic, Compute, Real, Reduction, Reference, Target};
-use stencil_mex::watch::Watch;
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, size_of_check};
 use super::super::programs::REDUCTIONS;

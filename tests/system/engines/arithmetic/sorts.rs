@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{Arithmetic, Compute, Order, Places, Real, Reference, Target};
-use stencil_mex::watch::Watch;
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, size_of_check};
 use super::{blank, check_arrays, compare, elements, numbers, show, specials};

@@ -20,8 +20,8 @@ use std::thread::JoinHandle;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::memory;
-use crate::process::PerProcess;
+use crate::platform::memory;
+use crate::platform::process::PerProcess;
 
 /// The current pool, if there is one.
 type Kept = Option<Arc<Workers>>;
@@ -145,7 +145,7 @@ impl Workers {
                 Ok(())
             })
             .build();
-        let workers = Workers { pool: pool.ok(), handles, process: crate::process::id() };
+        let workers = Workers { pool: pool.ok(), handles, process: crate::platform::process::id() };
         // If not all have started, those that did end by themselves, and are joined here. In a complete pool each
         // thread does a task, and then has all the memory that it needs.
         workers.pool.as_ref()?.broadcast(|_| ());
@@ -156,7 +156,7 @@ impl Workers {
 impl Drop for Workers {
     fn drop(&mut self) {
         let (pool, handles) = (self.pool.take(), std::mem::take(&mut self.handles));
-        if self.process != crate::process::id() {
+        if self.process != crate::platform::process::id() {
             // Inherited by a fork, without the threads: ending it would wait for them for ever.
             std::mem::forget((pool, handles));
             return;

@@ -25,8 +25,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use bytemuck::Zeroable;
 
-use crate::stencil::Error;
-
 /// The system refused memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum OutOfMemory {
@@ -41,12 +39,6 @@ pub enum OutOfMemory {
     /// For one of the many small requests of a call.
     #[error("Out of memory: the system refused a small request; nothing was returned.")]
     Small,
-}
-
-impl From<OutOfMemory> for Error {
-    fn from(error: OutOfMemory) -> Error {
-        Error::OutOfMemory(error.to_string())
-    }
 }
 
 /// Makes an empty vector with room for `len` elements.
@@ -522,7 +514,7 @@ mod tests {
         assert_eq!(enlarge(&mut vec, usize::MAX / 16 + 1, what), error(usize::MAX / 16 * 8));
         assert_eq!(vec, [1.0]);
         assert_eq!(spare(1 << 60), Err(OutOfMemory::Small));
-        let text = Error::from(OutOfMemory::Array { bytes: 80, what: "N in single" }).to_string();
+        let text = OutOfMemory::Array { bytes: 80, what: "N in single" }.to_string();
         assert_eq!(text, "Out of memory: the system refused 80 bytes for N in single.");
     }
 

@@ -16,7 +16,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytemuck::Zeroable;
 
 use super::OutOfMemory;
-use crate::process::{self, PerProcess};
+use crate::platform::process::{self, PerProcess};
 
 /// Maximum size of the cache if no array is live, in bytes.
 const KEPT_BYTES: usize = 64 << 20;
