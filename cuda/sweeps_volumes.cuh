@@ -150,7 +150,7 @@ struct Lane {
 // that the first has finished.
 //
 // A step is a slot. But if the ghost values before the volume's first page are samples, the second sweep needs a page
-// there that the first has to have finished: the first once more, or the one behind it. All later ones wait for that.
+// there that the first has to have finished: the first once more, or the one behind it. All others wait for that.
 struct Steps {
     int begin;            // the first page that is written
     unsigned int before;  // the boundary before the first page

@@ -6,8 +6,8 @@
 namespace images {
 
 // A thread's part of each column: some runs of WIDE elements, THREADS * WIDE apart. A bit for each is set if the strip
-// has it. Each source is given by its distance from a place that is as many elements before the column as the piece is
-// behind its begin: beyond the image's end, the pieces wrap around.
+// has it. Each source is given by its distance from the place that is an image's rows before the column that comes: rows
+// beyond the image's end come from there.
 template <class Stages, int WIDE>
 struct Pieces {
     typedef typename Stages::T T;
