@@ -11,7 +11,7 @@
 namespace {
 constexpr int RADIUS = 4;
 constexpr int THREADS = 128;
-// The same number of bytes in flight in each thread, whatever the class.
+// Equal numbers of bytes in flight in each thread, whatever the class.
 constexpr int OUTPUTS = sizeof(REAL) == 4 ? 9 : 5;
 }  // namespace
 

@@ -24,7 +24,7 @@ __device__ __forceinline__ void add(const AnglesArgument& job) {
     const unsigned long long thread = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread < job.count) {
         float sum = job.elements[thread];
-        // The same number of steps between two jumps in both kernels, whatever the compiler would choose for each.
+        // Equal numbers of steps between two jumps in both kernels, whatever the compiler would choose for each.
 #pragma unroll 8
         for (int i = 0; i < ANGLES; ++i) sum += Table::at(job, i);
         job.sums[thread] = sum;

@@ -87,7 +87,7 @@ __device__ __forceinline__ void produce(const typename Stages::Launch& launch, c
     const int height = block.height, wrap = block.wrap;
     T* const coming = memory + PAD;
     unsigned int coming_to = 0;
-    // The same for the columns that go.
+    // Number of slots until the first of the columns that go.
     int until_goes = block.begin - block.leaving - slot;
     T* output = launch.output + block.output;
     T* const leaving = memory + first_ring + (launch.warps - 1) * ring + PAD + block.from;
