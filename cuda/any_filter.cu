@@ -1,8 +1,9 @@
-// Convolutions by filters of any size, odd or even: what has no module of its own in convolution.cu. See any_filter.cuh.
+// Convolutions by filters of any size, odd or even, without a module of their own in convolution.cu. See
+// any_filter.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double. -DOUTPUTS, those of a thread, and -DOCCUPANCY, the blocks that a multiprocessor
-// is to hold, which bounds the registers, were measured on an H200: many outputs read less for each product, and few leave
-// less of a short filter over.
+// Compiled for -DREAL=float and -DREAL=double. -DOUTPUTS, the outputs of a thread, and -DOCCUPANCY, the blocks that a
+// multiprocessor is to hold, which bounds the registers, were measured on an H200: many outputs need fewer reads for
+// each product, and few waste less of a short filter.
 
 #include "any_filter.cuh"
 
@@ -18,13 +19,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) any_filter_by_r
     tile_of<false>(launch);
 }
 
-// Under filters of one row and one page.
+// For filters of one row and one page.
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) any_filter_by_columns(Launch launch) {
     tile_of<true>(launch);
 }
 
-// One output a thread, straight from memory: for arrays of few rows or few columns, of which a tile would have little. A
-// launch's tiles are blocks of outputs, one behind the other.
+// One output a thread, straight from memory: for arrays of few rows or few columns, which would fill little of a tile.
+// A launch's tiles are blocks of outputs, one after the other.
 extern "C" __global__ void __launch_bounds__(THREADS) any_filter_of_few(Launch launch) {
     const long long block = launch.skip + (launch.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
     const long long to = block * THREADS + threadIdx.x;

@@ -1,11 +1,11 @@
-// Convolutions by filters of any size on the units of vectors: what any_filter.cu and any_filter_tensor.cu share.
+// Convolutions by filters of any size on the vector units: common part of any_filter.cu and any_filter_tensor.cu.
 //
-// A thread computes OUTPUTS neighbouring outputs and slides along the filter with as many samples in registers: each entry
-// takes one of constant memory and one sample of shared memory, and gives OUTPUTS multiply-adds. It slides along the rows
-// of a column, filter column after filter column, or, under a filter of one row, along the columns of a row: the direction
-// in which a block is long. How long, and how many of the threads are beside each other, is the launch's. The samples come
-// into shared memory in stages, some of the filter's columns at a time, or, of long ones, a part of one: so any filter does
-// with the shared memory that every device has. Sums run in the filter's column-major order.
+// A thread computes OUTPUTS neighbouring outputs and slides along the filter with as many samples in registers: each
+// entry takes one read of constant memory and one sample of shared memory, for OUTPUTS multiply-adds. It slides along
+// the rows of a column, filter column after filter column, or, under a filter of one row, along the columns of a row: a
+// block is long in that direction. The launch sets the length, and the number of threads side by side. The samples come
+// into shared memory in stages, some of the filter's columns at a time, or a part of a long one: so the shared memory
+// of every device suffices for any filter. Sums run in the filter's column-major order.
 #pragma once
 
 #include "boundary.cuh"
@@ -23,7 +23,7 @@ constexpr int MAX_ENTRIES = 8191;
 constexpr int THREADS = FILTER_THREADS;
 constexpr int LOG_THREADS = 7;
 static_assert(THREADS == 1 << LOG_THREADS, "");
-constexpr int AT_ONCE = 8;  // samples of a thread that are under way
+constexpr int AT_ONCE = 8;  // samples of a thread in flight
 }  // namespace
 
 // The filter, in column-major order. Threads that read different entries read global memory faster.
@@ -35,13 +35,13 @@ __constant__ REAL F[MAX_ENTRIES];
 
 typedef FilterArgument<REAL> Launch;
 
-// A place of the array. It may lie outside.
+// A place in the array. It may lie outside.
 struct Place {
     long long row, column, page;
 };
 
-// What `count` entries of the filter add to the sums of a thread, whose first sample is `samples[0]`. It may read as many
-// samples more as a thread has outputs.
+// Adds the products of `count` entries of the filter to the sums of a thread, whose first sample is `samples[0]`. It
+// may read as many extra samples as a thread has outputs.
 __device__ __forceinline__ void chain(const REAL* samples, const REAL* entries, int count, REAL (&sums)[OUTPUTS]) {
     // The samples under the first entry, and those that follow.
     REAL window[OUTPUTS], next[OUTPUTS];
@@ -67,7 +67,7 @@ __device__ __forceinline__ void chain(const REAL* samples, const REAL* entries, 
     if (rest == 0) return;
 #pragma unroll
     for (int v = 0; v < OUTPUTS - 1; ++v) next[v] = samples[k + OUTPUTS + v];
-    // Some entries are read together, so that not each of them is waited for.
+    // Some entries are read together, so that there is one wait for them.
     constexpr int TOGETHER = 4;
 #pragma unroll
     for (int first = 0; first < OUTPUTS - 1; first += TOGETHER) {
@@ -82,8 +82,7 @@ __device__ __forceinline__ void chain(const REAL* samples, const REAL* entries, 
     }
 }
 
-// A thread's way through some rows and columns, of which each thread takes its share: a power of two of them are abreast
-// in the direction of the rows.
+// A thread's share of some rows and columns: a power of two of threads are abreast in the direction of the rows.
 struct Way {
     int rows, columns, abreast, step, first;
     int r, c;
@@ -103,13 +102,13 @@ struct Way {
     }
 };
 
-// Where a page begins.
+// Returns the first element of a page.
 __device__ __forceinline__ const REAL* page_from(const Launch& launch, long long page) {
     return launch.input + (page < 0 ? 0 : page * launch.rows * launch.columns);
 }
 
-// The sample at a place of a page, or the constant that a number below zero stands for. Where two sides meet, the later
-// dimension's constant counts.
+// Returns the sample at a place of a page, or the constant for a negative number. Where two sides meet, the later
+// dimension's constant takes precedence.
 __device__ __forceinline__ REAL sample_of(const Launch& launch, const REAL* page, const Place& at) {
     if (at.page < 0) return REAL(constant_of(launch.sides.of_pages, at.page));
     if (at.column < 0) return REAL(constant_of(launch.sides.of_columns, at.column));
@@ -117,9 +116,9 @@ __device__ __forceinline__ REAL sample_of(const Launch& launch, const REAL* page
     return __ldg(page + at.column * launch.rows + at.row);
 }
 
-// Brings samples into shared memory: so many rows and columns from `first` on, whose page may be a number below zero. Those
-// of the array come first, by `copy`, which takes a row, a column, how many there are of both, and where they begin in the
-// array. Then `put` takes a row, a column and the sample of each that stands outside.
+// Brings samples into shared memory: this number of rows and columns from `first` on, whose page may be negative. First
+// the samples of the array, by `copy`, which takes a row, a column, the number of both, and the address of the first.
+// Then `put` takes a row, a column and the sample of each place outside.
 template <class Copy, class Put>
 __device__ __forceinline__ void stage(const Launch& launch, const Place& first, int rows, int columns, int log_abreast,
                                       const Copy& copy, const Put& put) {
@@ -142,7 +141,7 @@ __device__ __forceinline__ void stage(const Launch& launch, const Place& first, 
     }
 }
 
-// Writes the outputs of so many rows and columns from `first` on. `get` takes a row and a column.
+// Writes the outputs of this number of rows and columns from `first` on. `get` takes a row and a column.
 template <class Get>
 __device__ __forceinline__ void store(const Launch& launch, const Place& first, int rows, int columns, int log_abreast,
                                       const Get& get) {
@@ -156,30 +155,31 @@ __device__ __forceinline__ void store(const Launch& launch, const Place& first, 
     }
 }
 
-// The number of a block's tile, where each has so many rows and columns: where it lies.
+// Returns the place of this block's tile, for tiles of this number of rows and columns.
 __device__ __forceinline__ Place tile_of_block(const Launch& launch, int rows, int columns) {
     const long long down = (launch.rows + rows - 1) / rows, beside = (launch.columns + columns - 1) / columns;
     const long long number = launch.skip + (launch.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
     return {number % down * rows, number / down % beside * columns, number / down / beside};
 }
 
-// The page under an entry's page, or a number below zero.
+// Returns the page under an entry's page, or a negative number.
 __device__ __forceinline__ long long page_under(const Launch& launch, long long page, int entry) {
     if (launch.depth == 1) return page;
     return sample_at(page + entry - (launch.depth - 1) / 2, launch.pages, launch.depth / 2, launch.sides.of_pages);
 }
 
-// A tile of the outputs from `tile_at` on, of which no more rows and columns are written than said. All threads of a block
-// call it.
+// Computes a tile of the outputs from `tile_at` on, and writes at most the given rows and columns. All threads of a
+// block call it.
 template <bool BY_COLUMNS>
 __device__ __forceinline__ void any_filter(const Launch& launch, const Place& tile_at, int most_rows, int most_columns,
                                            REAL* tile) {
-    // The block's threads: so many along the direction that they slide in, each with OUTPUTS outputs, the others beside.
+    // The block's threads: `lanes` along the direction in which they slide, each with OUTPUTS outputs, the others
+    // across it.
     const int lanes = 1 << launch.down;
     const int along = OUTPUTS << launch.down, across = THREADS >> launch.down;
     const int own = threadIdx.x / lanes * launch.stride + threadIdx.x % lanes * OUTPUTS;
     const int log_abreast = BY_COLUMNS ? LOG_THREADS - launch.down : max(5, launch.down);
-    // The filter, in that direction and across it.
+    // Extents of the filter, in that direction and across it.
     const int length = BY_COLUMNS ? launch.width : launch.height, width = BY_COLUMNS ? 1 : launch.width;
     const auto place = [&](int r, int c) { return BY_COLUMNS ? r * launch.stride + c : c * launch.stride + r; };
 
@@ -204,7 +204,7 @@ __device__ __forceinline__ void any_filter(const Launch& launch, const Place& ti
                 const auto copy = [&](int top, int left, int rows, int columns, const REAL* from) {
                     Way at(rows, columns, log_abreast);
                     while (at.goes_on()) {
-                        // All of them are under way before the first is waited for.
+                        // All of them are in flight before the first is waited for.
                         REAL samples[AT_ONCE];
                         int to[AT_ONCE];
 #pragma unroll
@@ -233,7 +233,7 @@ __device__ __forceinline__ void any_filter(const Launch& launch, const Place& ti
             }
         }
     }
-    // Through shared memory, so that threads beside each other write what lies beside each other.
+    // Through shared memory, so that adjacent threads write adjacent outputs.
     __syncthreads();
 #pragma unroll
     for (int v = 0; v < OUTPUTS; ++v) tile[own + v] = sums[v];

@@ -1,17 +1,17 @@
-// Convolutions in double by filters of any size, on FP64 tensor cores: on chips of compute capability 9.0 twice as fast as
-// any_filter.cu, with the same bits.
+// Convolutions in double by filters of any size, on FP64 tensor cores: on chips of compute capability 9.0 twice as fast
+// as any_filter.cu, with the same bits.
 //
-// Compiled for -DREAL=double; -DOUTPUTS is of what is computed again.
+// Compiled for -DREAL=double; -DOUTPUTS is for recomputed tiles.
 //
-// A warp computes ROWS rows of COLUMNS columns. A product has samples of 16 columns and 8 rows, and a band of a filter's
-// column: 8 entries that each of 8 outputs below each other takes, with zeros where it has none. The next 8 samples down
-// the columns serve all groups of 8 outputs whose filter lies over them, each with its own part of the band: what is read
-// once is multiplied ROWS / 8 times. A long line goes through as columns that follow each other: their samples overlap in
-// shared memory. Stages are those of any_filter.cuh.
+// A warp computes ROWS rows of COLUMNS columns. A product has samples of 16 columns and 8 rows, and a band of a
+// filter's column: 8 entries for each of 8 outputs below each other, padded with zeros. The next 8 samples down the
+// columns serve all groups of 8 outputs whose filter lies over them, each with its own part of the band: each sample
+// that is read is multiplied ROWS / 8 times. A long line goes through as columns that follow each other: their samples
+// overlap in shared memory. Stages are those of any_filter.cuh.
 //
-// Products with the band's zeros change two things, as tensor_strips.cuh has it: they are NaN where a sample is infinite or
-// NaN, and may turn -0 into +0. All samples are scanned for what can have such an effect; a tile that has it is computed
-// once more, on the units of vectors.
+// Products with the band's zeros change two things, see tensor_strips.cuh: they are NaN where a sample is infinite or
+// NaN, and may turn -0 into +0. All samples are scanned for special values; a tile with any is recomputed on the vector
+// units.
 
 #define IN_GLOBAL_MEMORY
 #include "any_filter.cuh"
@@ -21,23 +21,23 @@ namespace {
 constexpr int LANES = 32;
 constexpr int OCCUPANCY = 4;
 constexpr int WARPS = THREADS / LANES;
-constexpr int TILE = FILTER_TENSOR_TILE;  // rows of a block's tile, or what a line has between two columns
+constexpr int TILE = FILTER_TENSOR_TILE;  // rows of a block's tile, or distance between two columns of a line
 constexpr int ROWS = TILE / WARPS;
 constexpr int COLUMNS = FILTER_TENSOR_COLUMNS;
 constexpr int GROUPS = ROWS / 8;     // of outputs below each other
-constexpr int SIDES = COLUMNS / 16;  // of columns beside each other
+constexpr int SIDES = COLUMNS / 16;  // of columns side by side
 constexpr int STEP = 8;              // samples that a product takes down the columns
 constexpr unsigned int ALL_LANES = 0xffffffffu;
 constexpr unsigned int NOT_FINITE = 0x7ffu << 21;  // the magnitude of infinities and NaN, or less
 }  // namespace
 
-// Whether a sample may make a difference in a product with a zero.
+// Returns true if a sample may make a difference in a product with a zero.
 __device__ __forceinline__ bool is_special(const Launch& launch, double sample) {
     const unsigned int size = magnitude(sample);
     return size >= NOT_FINITE || size - 1 < launch.underflow_limit;
 }
 
-// What is staged of an array and of the filter, as a lane reads it.
+// The staged samples and entries, as a lane reads them.
 struct Stage {
     const double* samples;  // of the lane's first column and of its row in the tile's first product
     const double* bands;    // the lane's entry of the first band
@@ -49,7 +49,7 @@ struct Stage {
     int columns;            // of the filter
     int steps;              // products that an output takes of each
 
-    // The samples of a step under a filter's column.
+    // Reads the samples of a step under a filter's column.
     __device__ __forceinline__ void read(int j, int t, double (&to)[SIDES][4]) const {
         const int row = own + t * STEP;
         const double* from = samples + j * next + row + row / TILE * gap;
@@ -62,7 +62,7 @@ struct Stage {
         }
     }
 
-    // Step s of a group of outputs.
+    // Multiplies step s of a group of outputs.
     __device__ __forceinline__ void multiply(int j, int s, const double (&of)[SIDES][4],
                                              double (&sums)[SIDES][GROUPS][4], int group) const {
         const double* entries = bands + j * band + s * STEP;
@@ -73,9 +73,9 @@ struct Stage {
         }
     }
 
-    // All products. Step s of group b has samples that lie 8 * (s + b) below the warp's first. So in step t of a column all
-    // groups take the same samples, but for the first steps, in which the last groups still do the last ones of the column
-    // before.
+    // Computes all products. Step s of group b has samples that lie 8 * (s + b) below the warp's first. So in step t of
+    // a column all groups take the same samples, except in the first steps, in which the last groups still do the last
+    // ones of the column before.
     __device__ __forceinline__ void multiply_all(double (&sums)[SIDES][GROUPS][4]) const {
         double of[SIDES][4], before[SIDES][4];
 #pragma unroll 1
@@ -104,8 +104,9 @@ struct Stage {
     }
 };
 
-// Brings the samples of a stage, so many rows and columns of the array from `first` on, to the places that `place` tells, and
-// lays so many entries of some of the filter's columns into bands. Returns whether a sample is special.
+// Brings the samples of a stage, this number of rows and columns of the array from `first` on, to the places that
+// `place` returns, and lays the stage's entries of some of the filter's columns into bands. Returns true if a sample is
+// special.
 template <class PlaceOf>
 __device__ __forceinline__ bool stage_for_products(const Launch& launch, const Place& first, int rows, int columns,
                                                    int log_abreast, const PlaceOf& place, double* memory,
@@ -118,7 +119,7 @@ __device__ __forceinline__ bool stage_for_products(const Launch& launch, const P
     const auto put = [&](int r, int c, double sample) { memory[place(r, c)] = sample; };
     stage(launch, first, rows, columns, log_abreast, copy, put);
     end_group();
-    // Entry i of a column stands at 7 + i of its band.
+    // Entry i of a column is at 7 + i of its band.
     double* const bands = memory + launch.bands;
     for (int j = 0; j < what.columns; ++j) {
         for (int i = threadIdx.x; i < what.band; i += THREADS) {
@@ -134,7 +135,7 @@ __device__ __forceinline__ bool stage_for_products(const Launch& launch, const P
     return special;
 }
 
-// Whether any thread of the block says so.
+// Returns true if any thread of the block passes true.
 __device__ __forceinline__ bool any_of_block(bool says) {
     __shared__ int flags[WARPS];
     const int of_warp = __any_sync(ALL_LANES, says);
@@ -150,7 +151,7 @@ __device__ __forceinline__ void on_tensor_cores(const Launch& launch) {
     DYNAMIC_SHARED(double, memory);
     const int lane = threadIdx.x % LANES, g = lane / 4, q = lane % 4;
     const int length = BY_COLUMNS ? launch.width : launch.height, width = BY_COLUMNS ? 1 : launch.width;
-    // Of a line, the columns follow each other: sample x has its place at x + x / TILE * gap, so that columns begin at other
+    // A line's columns follow each other: sample x has its place at x + x / TILE * gap, so that columns begin at other
     // banks.
     const bool line = launch.line != 0;
     const int stride = launch.tensor_stride;
@@ -199,7 +200,7 @@ __device__ __forceinline__ void on_tensor_cores(const Launch& launch) {
         }
     }
     if (any_of_block(special)) {
-        // Once more, on the units of vectors, whose tiles are of another size.
+        // Recomputed on the vector units, whose tiles are of another size.
         const int rows = BY_COLUMNS ? THREADS >> launch.down : OUTPUTS << launch.down;
         const int columns = BY_COLUMNS ? OUTPUTS << launch.down : THREADS >> launch.down;
         for (int c = 0; c < tile_columns; c += columns) {
@@ -223,7 +224,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) any_filter_tens
     on_tensor_cores<false>(launch);
 }
 
-// Under filters of one row and one page.
+// For filters of one row and one page.
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) any_filter_tensor_by_columns(Launch launch) {
     on_tensor_cores<true>(launch);
 }

@@ -1,5 +1,5 @@
-// The arguments of all kernels. build.rs makes Rust's types of the same names from this file, so it has nothing but C's
-// own types. An address of the device is a number there, and what C leaves unused at the end of a struct has a name.
+// Arguments of all kernels. build.rs makes Rust's types of the same names from this file, so it uses only C's own
+// types. A device address is an integer there, and padding at the end of a struct has a name.
 #pragma once
 
 #ifdef FOR_RUST
@@ -14,15 +14,15 @@
 
 // Lengths of arrays. (Constants would be variables of every module.)
 enum Length : int {
-    ROUNDS = 4,                // the most rounds of a launch over volumes
-    RANK = 5,                  // the most dimensions of a walk
+    ROUNDS = 4,                // maximum of rounds of a launch over volumes
+    RANK = 5,                  // maximum of dimensions of a walk
     STUDY_RADIUS = 4,          // the coefficients of a derivative on either side of a point
     FILTER_THREADS = 128,      // of a block of any_filter.cu and any_filter_tensor.cu
     FILTER_TENSOR_TILE = 128,  // rows of a block's tile, on tensor cores
     FILTER_TENSOR_COLUMNS = 32,
 };
 
-// What stands beyond an end of a dimension, at the places -1 - i and length + i.
+// Value beyond an end of a dimension, at the places -1 - i and length + i.
 enum Boundary : unsigned int {
     CONSTANT = 0,   // a number
     REPLICATE = 1,  // the first sample and the last
@@ -31,9 +31,9 @@ enum Boundary : unsigned int {
     MIRROR = 4,     // the samples i + 1 and length - 2 - i: mirrored, the sample at the end left out
 };
 
-// What stands beyond both ends of a dimension, the lower one first.
+// Boundaries at both ends of a dimension, the lower one first.
 struct EndsArgument {
-    double value[2];  // the number, where it is CONSTANT
+    double value[2];  // the number, if it is CONSTANT
     unsigned int boundary[2];
 
 #ifndef FOR_RUST
@@ -43,18 +43,18 @@ struct EndsArgument {
 
 // ---- the stencil and the derivative along lines: lines.cuh
 
-// The part of a long array that one launch works on. Positions are counted in elements.
+// Part of a long array for one launch. Positions are counted in elements.
 OF_CLASS
 struct PieceArgument {
     ADDRESS(const T) input;  // the samples, from `before` of them ahead of the first output's own
     ADDRESS(T) output;
     unsigned long long count;   // outputs to compute
-    unsigned long long before;  // samples at hand ahead of the first output's own, at most the radius
-    unsigned long long after;   // samples at hand behind the last output's own, at most the radius
-    unsigned long long line;    // elements in a line: samples of another line count for nothing
+    unsigned long long before;  // samples in the input before the first output's own, at most the radius
+    unsigned long long after;   // samples in the input after the last output's own, at most the radius
+    unsigned long long line;    // elements in a line: samples of another line are not used
     unsigned long long phase;   // the first output's position in its line
-    unsigned int one_line;      // whether the whole array is one line; then what is not at hand is what is outside
-    unsigned int backwards;     // whether to begin with the last tile: what was written last is in the cache still
+    unsigned int one_line;      // nonzero if the whole array is one line; then missing samples are outside
+    unsigned int backwards;     // nonzero to begin with the last tile: data written last are still in the cache
 };
 
 // ---- many sweeps along lines: sweeps.cuh
@@ -68,12 +68,12 @@ struct SweepsArgument {
     unsigned long long inner;
     unsigned long long length;
     unsigned long long outer;
-    EndsArgument ends;      // what stands beyond those of a line, in every sweep
+    EndsArgument ends;      // boundaries of a line, in every sweep
     unsigned int sweeps;    // at least 1
     unsigned int abreast;   // lines side by side that one row of threads, or one plane, takes
     unsigned int segments;  // threads that one tile of a line takes
     unsigned int groups;    // tiles of `abreast` lines that one block takes
-    unsigned int tiles;     // tiles that a line takes: 1 where it is whole
+    unsigned int tiles;     // tiles that a line takes: 1 if it is whole
     PADDING
 };
 
@@ -87,28 +87,28 @@ struct LevelsArgument {
     unsigned long long length;  // of a line: more than a tile, or whole lines fit with RADIUS points on either side
     unsigned long long lines;
     double weight;
-    EndsArgument ends;    // what stands beyond those of a line, in every sweep
+    EndsArgument ends;    // boundaries of a line, in every sweep
     unsigned int sweeps;  // at least 1
-    unsigned int tiles;   // of a line, or the lines of a block where they are whole
+    unsigned int tiles;   // of a line, or the lines of a block if they are whole
 };
 
 // ---- the convolution: convolution.cu
 
-// What stands around an array.
+// Boundaries of an array.
 struct SidesArgument {
     EndsArgument of_rows;
     EndsArgument of_columns;
     EndsArgument of_pages;
 };
 
-// The part of an image or a volume that one launch works on: whole columns, counted through all pages.
+// Part of an image or a volume for one launch: whole columns, counted through all pages.
 OF_CLASS
 struct ConvolutionArgument {
     ADDRESS(const T) input;  // the samples, from `before` columns ahead of the first output's column
     ADDRESS(T) output;
     long long count;   // columns to compute
-    long long before;  // columns at hand ahead of the first
-    long long after;   // columns at hand behind the last
+    long long before;  // columns in the input before the first
+    long long after;   // columns in the input after the last
     long long first;   // the first output's column
     long long rows;    // of the image
     long long columns;
@@ -116,53 +116,53 @@ struct ConvolutionArgument {
     int height;  // of the filter
     int width;
     int depth;
-    int skip;       // columns of tiles, in the first output's page, ahead of the first that is needed
-    int backwards;  // whether to begin with the last tile: what was written last is in the cache still
+    int skip;       // columns of tiles, in the first output's page, before the first that is needed
+    int backwards;  // nonzero to begin with the last tile: data written last are still in the cache
     PADDING
     SidesArgument sides;
 };
 
 // ---- filters of any size: any_filter.cu
 
-// Some tiles of an image or a volume that one launch works on. Places are counted in elements, tiles along the rows first,
-// then along the columns, then along the pages.
+// Some tiles of an image or a volume for one launch. Places are counted in elements, tiles along the rows first, then
+// along the columns, then along the pages.
 OF_CLASS
 struct FilterArgument {
     ADDRESS(const T) input;  // the whole array
     ADDRESS(T) output;
-    long long first;  // the place of the first output, and how many places follow from there on that are to be written
+    long long first;  // the place of the first output, and the number of places to be written from there on
     long long count;
     long long rows;  // of the array
     long long columns;
     long long pages;
-    long long skip;  // tiles ahead of the launch's first
+    long long skip;  // tiles before the launch's first
     int height;      // of the filter
     int width;
     int depth;
-    int down;  // the power of two that is the number of threads below each other, or, by columns, beside each other
+    int down;          // log2 of the number of threads below each other, or, by columns, side by side
     int stage_length;  // entries of a filter's column that are staged at a time, or, by columns, of its row
-    int stage_width;   // the filter's columns that are staged at a time: 1 where not all of their entries are
+    int stage_width;   // columns of the filter that are staged at a time: 1 if only a part of their entries is
     int stride;        // elements from one staged column to the next: at least those of the tile and stage_length
-    int backwards;     // whether to begin with the last tile: what was written last is in the cache still
-    // On tensor cores, instead of the three above, which are for what is computed again there.
+    int backwards;     // nonzero to begin with the last tile: data written last are still in the cache
+    // On tensor cores, instead of the three above, which are then for recomputed tiles.
     int tensor_length;
     int tensor_width;
     int tensor_stride;
-    int bands;  // the elements of shared memory ahead of the bands of the filter's columns
-    int line;   // whether the array is one column, which goes through as columns that follow each other
+    int bands;                     // elements of shared memory before the bands of the filter's columns
+    int line;                      // nonzero if the array is one column, processed as columns that follow each other
     unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
     SidesArgument sides;
 };
 
 // ---- the convolution on tensor cores: tensor_strips.cuh
 
-// The part of an image or a volume that one launch works on: whole columns, counted through all pages.
+// Part of an image or a volume for one launch: whole columns, counted through all pages.
 struct TensorPart {
     ADDRESS(const double) input;  // the samples, from `before` columns ahead of the first output's column
     ADDRESS(double) output;
     long long count;   // columns to compute; of a volume, those of whole pages
-    long long before;  // columns at hand ahead of the first
-    long long after;   // columns at hand behind the last
+    long long before;  // columns in the input before the first
+    long long after;   // columns in the input after the last
     long long first;   // the first output's column
     long long rows;    // of the image
     long long columns;
@@ -172,7 +172,7 @@ struct TensorPart {
     int depth;
     int abreast;  // strips below each other that neighbouring warps take: a divisor of the warps of a block
     unsigned int underflow_limit;  // samples whose magnitude less 1 is less than this need the fallback
-    int written_once[2];  // whether above the rows, and below them, there is a constant that can be written once
+    int written_once[2];           // nonzero for constants above the rows, and below, that can be written once
     int unused;
 };
 
@@ -184,9 +184,9 @@ struct TensorArgument {
 
 // ---- several sweeps over images in a launch: images/launch.cuh
 
-// One launch, over images of which all sides have the same boundary. Its blocks are (page, strip, segment), the segment
-// counting fastest; where segments are of two lengths, first all the longer ones, then the others. In each, so many warps
-// do STAGES sweeps each.
+// One launch, over images with the same boundary on all sides. Its blocks are (page, strip, segment), the segment
+// counting fastest; if segments are of two lengths, first all the longer ones, then the others. In each block, `warps`
+// warps do STAGES sweeps each.
 OF_CLASS
 struct ImagesArgument {
     ADDRESS(const T) input;
@@ -198,26 +198,26 @@ struct ImagesArgument {
     int columns;            // of an image
     int strips;             // of an image
     int segments;           // of a strip: none has 2^24 columns; or the parts of a LINE
-    int long_share_256;  // of 256 parts of two neighbouring segments, those of the longer one; 0 if all are alike; LINE
-    int lanes;           // that work: POINTS * lanes <= rows
-    int warps;           // that sweep
-    int depth;           // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
+    int long_share_256;     // 256ths of two neighbouring segments in the longer one; 0 if all are equal; LINE
+    int lanes;              // that work: POINTS * lanes <= rows
+    int warps;              // that sweep
+    int depth;              // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
     unsigned int boundary;  // no MIRROR
     unsigned int run;  // of launches for stars, and of the fallback behind each: see images/special_values.cuh; else 0
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this need the fallback
-    int depth_behind_last;   // where each side has its own boundary: columns in the ring behind the last warp, where
-                             // nothing stands for what is outside; as many as in the others unless warps read ahead
-    int edge_columns;        // a segment that has the image's first or last column is shorter by so many than others
+    int depth_behind_last;   // if each side has its own boundary: columns in the ring behind the last warp, which has
+                             // no ghost columns; as many as in the others unless warps read ahead
+    int edge_columns;        // a segment with the image's first or last column is shorter by this number
 
 #ifndef FOR_RUST
-    // The class of the elements, by a name that a template can ask for.
+    // Class of the elements, as a type member for templates.
     typedef T Real;
-    // Whether each side has its own boundary.
+    // True if each side has its own boundary.
     static constexpr bool OWN_SIDES = false;
-    // The `long_share_256` of launches in which all strips are one line.
+    // Value of `long_share_256` for launches in which all strips are one line.
     static constexpr int LINE = -1;
 
-    // What stands above the rows and below, and before the columns and behind; and the number, if that is CONSTANT.
+    // Boundaries above the rows and below, and before the columns and behind; and the number of a CONSTANT one.
     __device__ __forceinline__ unsigned int beyond_rows(int) const { return boundary; }
     __device__ __forceinline__ unsigned int beyond_columns(int) const { return boundary; }
     __device__ __forceinline__ T value_of_rows(int) const { return T(value); }
@@ -229,8 +229,8 @@ struct ImagesArgument {
 #endif
 };
 
-// What follows it where each side has its own boundary: `value` is that above then, and `boundary` has a byte of each side,
-// the lowest first: above, below, before, behind. No MIRROR of a single column.
+// Second part of the argument, if each side has its own boundary: `value` is that above then, and `boundary` has a byte
+// of each side, the lowest first: above, below, before, behind. No MIRROR of a single column.
 struct OtherSides {
     double below;
     double before;
@@ -239,7 +239,7 @@ struct OtherSides {
 
 // ---- several sweeps over small images in a launch: sweeps_tiles.cuh
 
-// Which place of a region has the ghost value of one beyond its end.
+// Place in a region of the ghost value beyond its end.
 struct Repeated {
     int first;
     int turns;  // 1 for itself, as for a constant; 0 for always the same place; -1 for a mirror
@@ -250,13 +250,13 @@ OF_CLASS
 struct TilesArgument {
     ADDRESS(const T) input;
     ADDRESS(T) output;
-    EndsArgument of_rows;  // what stands beyond them
+    EndsArgument of_rows;  // boundaries
     EndsArgument of_columns;
     Repeated repeated_rows[2];  // the lower end first
     Repeated repeated_columns[2];
     int rows;  // of an image, which lie next to each other
     int columns;
-    int region_rows;  // that a block holds: no more than the image's, unless they go round
+    int region_rows;  // that a block holds: no more than the image's, unless they are circular
     int region_columns;
     int tiles_down;  // of an image
     int tiles_across;
@@ -274,9 +274,9 @@ struct TilesArgument {
 
 // ---- two sweeps over volumes in a launch: sweeps_volumes_launch.cuh
 
-// How tiles lie along rows or columns: `count` of them write `step` each, the first one `more` than that, the last one
-// what is left. Each begins `lead` before what it writes, and has at least step + lead + 1 rows or columns; the last one
-// is moved to end at the volume's side.
+// Tiles along rows or columns: `count` of them write `step` each, the first one `more` in addition, the last one the
+// rest. Each begins `lead` before its first output, and has at least step + lead + 1 rows or columns; the last one is
+// moved to end at the volume's side.
 struct Axis {
     int count;
     int step;
@@ -284,12 +284,12 @@ struct Axis {
     int more;
 };
 
-// A part of a launch: some pages of some tiles, by some of the blocks. Each of these pages is in one of the parts that
+// Part of a launch: some pages of some tiles, by some of the blocks. Each of these pages is in one of the parts that
 // `share` pages make. The runs are counted through the tiles, then through the parts, and each block takes every
 // blocks-th of them.
 struct Round {
     int block;   // the first one
-    int blocks;  // how many, or 0
+    int blocks;  // their number, or 0
     int tile;    // the first one
     int tiles;
     int page;
@@ -298,8 +298,8 @@ struct Round {
     int unused;
 };
 
-// One launch. Blocks that work at a time go through the same pages of neighbouring tiles: what one of them reads beside
-// its tile, its neighbour has brought into the chip's cache.
+// One launch. Blocks at work at the same time go through the same pages of neighbouring tiles: their halos are in the
+// chip's cache then.
 OF_CLASS
 struct VolumesArgument {
     ADDRESS(const T) input;
@@ -309,8 +309,8 @@ struct VolumesArgument {
     int pages;
     Axis down;            // tiles along rows
     Axis across;          // and along columns
-    int lanes;            // that work: ROWS * lanes <= rows, but where rows are circular
-    int strips;           // that work: COLUMNS * strips <= columns, but where columns are circular
+    int lanes;            // that work: ROWS * lanes <= rows, unless rows are circular
+    int strips;           // that work: COLUMNS * strips <= columns, unless columns are circular
     SidesArgument sides;  // the boundaries; no MIRROR of one row, and so with columns and pages
     Round rounds[ROUNDS];
 };
@@ -400,7 +400,7 @@ OF_CLASS
 struct ScanArgument {
     ADDRESS(const T) from;
     ADDRESS(T) to;  // the results, or the last of each chunk
-    // What the chunks of a line up to each one are together; as what is left of chunks, line by line.
+    // Result of each chunk and those before it in its line; laid out like the last results of chunks, line by line.
     ADDRESS(const T) ahead;
     unsigned long long inner;
     unsigned long long length;

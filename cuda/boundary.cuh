@@ -1,10 +1,10 @@
-// What stands around an array.
+// Boundaries of an array.
 #pragma once
 
 #include "arguments.cuh"
 
-// Which of `count` samples of a dimension stands at the place `at`; -1 for the constant of the lower end, -2 for that of
-// the upper end. Behind the last sample no output needs more than `radius`.
+// Returns the sample of `count` of a dimension that a place `at` takes its value from; -1 for the constant of the lower
+// end, -2 for that of the upper end. Behind the last sample no output needs more than `radius`.
 __device__ __forceinline__ long long sample_at(long long at, long long count, int radius, const EndsArgument& ends) {
     if (at >= 0 && at < count) return at;
     const unsigned int boundary = at < 0 ? ends.boundary[0] : ends.boundary[1];
@@ -20,7 +20,7 @@ __device__ __forceinline__ long long sample_at(long long at, long long count, in
     return at;
 }
 
-// The constant that such a number below zero stands for.
+// Returns the constant for such a negative number.
 __device__ __forceinline__ double constant_of(const EndsArgument& ends, long long sample) {
     return sample == -1 ? ends.value[0] : ends.value[1];
 }

@@ -1,14 +1,15 @@
-// The convolution of ConvolutionConstantMemory_CUDA: a filter in constant memory, laid with its middle on every element
-// of an image or a volume.
+// The convolution of ConvolutionConstantMemory_CUDA: a filter in constant memory, centred on every element of an image
+// or a volume.
 //
-// Compiled for -DREAL=float and -DREAL=double, and for a filter of -DSIZE rows and columns, an odd number. Those of other
-// sizes are any_filter.cu's.
+// Compiled for -DREAL=float and -DREAL=double, and for a filter of -DSIZE rows and columns, an odd number. Other sizes
+// are for any_filter.cu.
 //
 // A block computes a tile of ROWS x COLUMNS outputs of one page. It stages the samples under it in shared memory, so
 // that each is read from device memory about once. A thread computes two neighbouring rows of OUTPUTS neighbouring
 // columns. It reads samples from shared memory in pairs and uses each for all its columns, and for both rows: one read
 // serves nearly 2 * OUTPUTS multiply-adds. Sums run in the filter's column-major order: pages, then columns, then rows.
-// As the size is known, every entry of the filter is an operand of its multiply-add, straight from constant memory.
+// As the size is known at compile time, every entry of the filter is an operand of its multiply-add, straight from
+// constant memory.
 
 #include "boundary.cuh"
 
@@ -22,9 +23,9 @@
 namespace {
 constexpr int MAX_ENTRIES = 343;  // 7 x 7 x 7, which is more than 15 x 15
 constexpr int LANES = 32;
-// How a block is laid out: its warps, the columns a thread computes, and how many blocks a multiprocessor is to hold, its
-// occupancy, which bounds the registers. Measured on an H200 among some dozen layouts a size: small filters wait for memory and
-// like many small blocks; large ones are bound by arithmetic.
+// Layout of a block: its warps, the columns a thread computes, and the occupancy, the number of blocks that a
+// multiprocessor is to hold, which bounds the registers. Measured on an H200 among some dozen layouts a size: small
+// filters wait for memory and like many small blocks; large ones are bound by arithmetic.
 constexpr bool DOUBLE = sizeof(REAL) == 8;
 constexpr bool LARGE = SIZE > (DOUBLE ? 7 : 9);
 constexpr int WARPS = LARGE ? 8 : 4;
@@ -53,7 +54,7 @@ __constant__ REAL F[MAX_ENTRIES];
 
 typedef ConvolutionArgument<REAL> Part;
 
-// The samples of one column that a thread needs: from its first row on, one more than the filter has rows.
+// A thread's samples of one column: from its first row on, one more than the filter has rows.
 struct Samples {
     REAL values[SIZE + 1];
 
@@ -69,7 +70,7 @@ struct Samples {
     __device__ __forceinline__ REAL operator[](int i) const { return values[i]; }
 };
 
-// Writes a thread's outputs: of the tile at `top` and `left` of a page, from its column `own` on.
+// Writes a thread's outputs, in the tile at `top` and `left` of a page, from its column `own` on.
 __device__ __forceinline__ void store(const Part& part, long long top, long long left, long long page, int own,
                                       const Pair (&sum)[OUTPUTS]) {
     const int lane = threadIdx.x % LANES;
@@ -77,7 +78,7 @@ __device__ __forceinline__ void store(const Part& part, long long top, long long
     // Counted from the launch's first column.
     const long long column = page * part.columns + left + own - part.first;
     REAL* to = part.output + column * part.rows + row;
-    // Where every column begins at an even place, both rows go out at once.
+    // If every column begins at an even place, both rows are written at once.
     const bool pairs = part.rows % 2 == 0;
 #pragma unroll
     for (int w = 0; w < OUTPUTS; ++w) {
@@ -101,7 +102,8 @@ __device__ __forceinline__ void convolution(const Part& part) {
     const int tile_rows = ROWS + height - 1;  // even: pairs stay aligned in every column
     const int tile_columns = COLUMNS + width - 1;
 
-    // Tiles of one column of tiles are neighbours: what they share is in the cache. No tile reaches into another page.
+    // Tiles of one column of tiles are neighbours: their common samples are in the cache. No tile reaches into another
+    // page.
     const int tiles_down = (int)((part.rows + ROWS - 1) / ROWS);
     const int tiles_across = (int)((part.columns + COLUMNS - 1) / COLUMNS);
     const int number = (int)(part.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
@@ -122,8 +124,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
         const long long of_page =
             VOLUME ? sample_at(page + p - depth / 2, part.pages, depth / 2, part.sides.of_pages) : page;
         const bool has_page = of_page >= 0;
-        // Where the tile's first sample would be if all were at hand. What is not belongs to outputs that are not this
-        // launch's.
+        // Place of the tile's first sample if all were in the input. Missing ones belong to outputs of other launches.
         const long long at_hand = part.before + part.count + part.after;
         const long long first_at = of_page * part.columns + left - width / 2 - (part.first - part.before);
         const long long first_row = top - height / 2;
@@ -136,7 +137,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                            first_column + tile_columns <= part.columns && first_at >= 0 &&
                            first_at + tile_columns <= at_hand;
         if (inner) {
-            // All loads are under way before the first is waited for.
+            // All loads are in flight before the first is waited for.
             const REAL* from = part.input + first_at * part.rows + first_row;
             constexpr int STEPS = (COLUMNS + SIZE - 1 + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
             constexpr int REST_STEPS = ((COLUMNS + SIZE - 1) * (SIZE - 1) + THREADS - 1) / THREADS;
@@ -163,7 +164,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                 if (at < rest) tile[at / (SIZE - 1) * tile_rows + ROWS + at % (SIZE - 1)] = staged_rest[i];
             }
         } else {
-            // Where a sample that another one stands for may be far away, all are at hand.
+            // If a ghost cell may copy a distant sample, all samples are in the input.
             const long long page_at = first_at - first_column;
             const auto stage = [&](long long row_at, int r, int c) {
                 const long long column_at =
@@ -171,7 +172,7 @@ __device__ __forceinline__ void convolution(const Part& part) {
                           : sample_at(first_column + c, part.columns, width / 2, part.sides.of_columns);
                 const long long at = page_at + column_at;
                 const bool inside = inner || (has_page && row_at >= 0 && column_at >= 0 && at >= 0 && at < at_hand);
-                // Where two sides meet, the later dimension's constant counts.
+                // If two sides meet, the later dimension's constant takes precedence.
                 const auto constant = [&] {
                     return !has_page       ? constant_of(part.sides.of_pages, of_page)
                            : column_at < 0 ? constant_of(part.sides.of_columns, column_at)
@@ -228,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY_OF_VOLUME) convo
 }
 #endif
 
-// What the host must know to launch it, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int tile_rows_of_output = ROWS;
 extern "C" __constant__ unsigned int tile_columns_of_output = COLUMNS;
 extern "C" __constant__ unsigned int tile_threads = THREADS;

@@ -1,5 +1,5 @@
 // Copies between global and shared memory in pieces that a condition may leave out, without a branch: a branch would
-// end the block of instructions in which ptxas mixes them with arithmetic. Each has a form for a processor beside it.
+// end the block of instructions in which ptxas mixes them with arithmetic. Each has a form for a processor next to it.
 //
 // The condition is a bit of a mask.
 #pragma once
@@ -8,8 +8,8 @@
 
 #ifdef __CUDACC_RTC__
 
-// A place in shared memory, in 32 bits: NVRTC computes with 64 where it has a pointer, and 19 rows of 3 x 3 have no
-// registers for that.
+// A place in shared memory, in 32 bits: with a pointer NVRTC computes in 64 bits, for which 19 rows of 3 x 3 have no
+// registers.
 template <typename T>
 struct Place {
     unsigned int address;
@@ -17,17 +17,18 @@ struct Place {
     __device__ __forceinline__ Place operator+(int elements) const {
         return {address + (unsigned int)(elements * (int)sizeof(T))};
     }
-    // For reads that the compiler may order as it likes.
+    // For reads that the compiler may order freely.
     __device__ __forceinline__ T* pointer() const { return static_cast<T*>(__cvta_shared_to_generic(address)); }
 };
 
-// The place that a pointer points to.
+// Returns the place that a pointer points to.
 template <typename T>
 __device__ __forceinline__ Place<T> place_at(const T* pointer) {
     return {shared_address(pointer)};
 }
 
-// The place that a pointer points to, kept in a register: the compiler would compute it again wherever registers are few.
+// Returns the place that a pointer points to, kept in a register: the compiler would recompute it wherever registers
+// are few.
 template <typename T>
 __device__ __forceinline__ Place<T> kept_place(const T* pointer) {
     unsigned int address = shared_address(pointer);
@@ -35,7 +36,7 @@ __device__ __forceinline__ Place<T> kept_place(const T* pointer) {
     return {address};
 }
 
-// Reads COUNT neighbours, one or, of singles at a multiple of 16 bytes, four.
+// Reads COUNT neighbours: one, or four singles at a multiple of 16 bytes.
 template <int COUNT>
 __device__ __forceinline__ void read_at(Place<double> from, double* to) {
     static_assert(COUNT == 1, "");
@@ -54,7 +55,7 @@ __device__ __forceinline__ void read_at(Place<float> from, float* to) {
     }
 }
 
-// Writes COUNT neighbours, one or, of singles at a multiple of 16 bytes, four.
+// Writes COUNT neighbours: one, or four singles at a multiple of 16 bytes.
 template <int COUNT>
 __device__ __forceinline__ void write_at(Place<double> to, const double* from) {
     static_assert(COUNT == 1, "");
@@ -133,7 +134,7 @@ __device__ __forceinline__ void copy_piece(unsigned int mask, unsigned int bit, 
     }
 }
 
-// Reads neighbouring elements from shared memory if the mask has the bit; what is read else is not to be used.
+// Reads neighbouring elements from shared memory if the mask has the bit; otherwise the result must not be used.
 __device__ __forceinline__ void read_piece(unsigned int mask, unsigned int bit, Place<double> from, double (&to)[1]) {
     asm volatile(
         "{\n"
@@ -201,7 +202,7 @@ __device__ __forceinline__ void keep_least_of_piece(unsigned int mask, unsigned 
         : "+r"(least)
         : "r"(mask), "r"(bit), "r"(other));
 }
-// Adds zero times a value to a sum if the mask has the bit: a sum of 0 stays so as long as all values are finite.
+// Adds zero times a value to a sum if the mask has the bit: a sum of 0 stays 0 as long as all values are finite.
 __device__ __forceinline__ void add_nothing_of_piece(unsigned int mask, unsigned int bit, float& sum, float value) {
     asm volatile(
         "{\n"

@@ -1,6 +1,6 @@
 // The nine-point derivative of DerivativeConstantMemory_CUDA, compiled for -DREAL=float and for -DREAL=double.
 //
-// Two kernels that differ in one thing only: where they read the four coefficients.
+// Two kernels that differ in one thing only: the memory of the four coefficients.
 
 #include "lines.cuh"
 
@@ -11,11 +11,11 @@
 namespace {
 constexpr int RADIUS = 4;
 constexpr int THREADS = 128;
-// As many bytes on their way in each thread, whatever the class.
+// Equal numbers of bytes in flight in each thread, whatever the class.
 constexpr int OUTPUTS = sizeof(REAL) == 4 ? 9 : 5;
 }  // namespace
 
-// The factors of the differences from the nearest out, in either memory.
+// Factors of the differences, the nearest first, in either memory.
 __constant__ REAL coefficients[RADIUS];
 __device__ REAL coefficientsGlobal[RADIUS];
 

@@ -1,7 +1,7 @@
-// Stencils along lines: what the stencil and the derivative share.
+// Stencils along lines: common part of the stencil and the derivative.
 //
-// A point moves two numbers and takes a few multiply-adds, which on any GPU with full rate is less time than the bytes.
-// So the work is to keep the memory busy and everything else out of its way:
+// A point moves two numbers and takes a few multiply-adds, which on any GPU with full rate takes less time than the
+// bytes. So the kernel must keep the memory busy:
 //  - A block stages a tile of the input in shared memory: each sample is read from device memory once, by neighbouring
 //    threads.
 //  - A thread computes OUTPUTS neighbouring points from one run of samples. OUTPUTS is odd: the threads of a warp then
@@ -25,8 +25,8 @@ __device__ __forceinline__ void along_lines(const PieceArgument<T>& piece) {
     const unsigned long long first = (unsigned long long)block * TILE;
     const int thread = threadIdx.x;
 
-    // Samples ahead of what is at hand and behind it are zero. `available` counts from the first sample at hand; where
-    // a tile begins before it the subtraction wraps round to a huge number, and the one comparison covers both ends.
+    // Samples before and after those in the input are zero. `available` counts from the first sample in the input; if a
+    // tile begins before it the subtraction wraps round to a huge number, and the one comparison covers both ends.
     const unsigned long long available = piece.before + piece.count + piece.after;
     const unsigned long long start = first + piece.before - RADIUS;
 #pragma unroll
@@ -38,7 +38,7 @@ __device__ __forceinline__ void along_lines(const PieceArgument<T>& piece) {
         const unsigned long long at = start + (TILE + thread);
         tile[TILE + thread] = at < available ? piece.input[at] : T(0);
     }
-    // One 64-bit division a block, and none where there is but one line.
+    // One 64-bit division a block, and none if there is only one line.
     if (!piece.one_line && thread == 0) {
         tile_phase = (long long)((first + piece.phase) % piece.line);
     }
@@ -59,7 +59,7 @@ __device__ __forceinline__ void along_lines(const PieceArgument<T>& piece) {
     if (inside) {
         Operator::all(tile + own, sum);
     } else {
-        // Some sample of some point belongs to another line: it is replaced by zero, and used like any other.
+        // Samples of other lines are replaced by zero, and used like any other.
 #pragma unroll 1
         for (int v = 0; v < OUTPUTS; ++v) {
             const T result = Operator::one([&](int k) {

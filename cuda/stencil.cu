@@ -1,5 +1,4 @@
-// The stencil of StencilConstantMemory_CUDA: up to 21 double taps in constant memory, laid with their middle on every
-// element.
+// The stencil of StencilConstantMemory_CUDA: up to 21 double taps in constant memory, centred on every element.
 //
 // Compiled once for each odd number of taps (-DTAPS=1, 3, .. 21), each into a module of its own with its own copy of
 // the taps.
@@ -17,7 +16,7 @@ constexpr int OUTPUTS = 5;
 constexpr int RADIUS = TAPS / 2;
 }  // namespace
 
-// The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
+// The filter. It always has room for 21 entries; those beyond TAPS are not read.
 __constant__ double kernelTaps[MAX_TAPS];
 
 struct Correlation {
@@ -50,6 +49,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) Stencil_ConstantMemory(Pie
     along_lines<double, THREADS, OUTPUTS, RADIUS, Correlation>(piece);
 }
 
-// What the host must know to launch it, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int lines_threads = THREADS;
 extern "C" __constant__ unsigned int lines_tile = THREADS * OUTPUTS;

@@ -1,8 +1,8 @@
-// The study "access": which ways of reading a table constant memory likes.
+// The study "access": speed of constant memory by access pattern of a table.
 //
-// Eight kernels add an entry of a table to every element. They differ in where the table is, and in which entry a
-// thread takes. The second is chosen when this is compiled, so that what is timed is memory and not a switch. Entries
-// are chosen by indices within the block, but for the first way.
+// Eight kernels add an entry of a table to every element. They differ in the table's memory, and in the entry of a
+// thread. The pattern is fixed at compile time, so that the time is that of memory and not of a switch. Entries are
+// chosen by indices within the block, except in the first pattern.
 //
 // The table takes all of the 64 KiB of constant memory that a module can have: nothing else may be constant here.
 

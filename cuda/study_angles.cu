@@ -1,7 +1,7 @@
 // The study "angles": every thread reads a whole table, entry after entry, and so all threads of a warp read the same
 // one at a time.
 //
-// Two kernels add all 360 entries to each element, in ascending order. They differ in where the table is.
+// Two kernels add all 360 entries to each element, in ascending order. They differ in the table's memory.
 
 #include "arguments.cuh"
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ void add(const AnglesArgument& job) {
     const unsigned long long thread = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread < job.count) {
         float sum = job.elements[thread];
-        // As many steps between two jumps in both kernels, whatever the compiler makes of each by itself.
+        // Equal numbers of steps between two jumps in both kernels, whatever the compiler would choose for each.
 #pragma unroll 8
         for (int i = 0; i < ANGLES; ++i) sum += Table::at(job, i);
         job.sums[thread] = sum;

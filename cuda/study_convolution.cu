@@ -1,12 +1,12 @@
-// The study "convolution": what it saves to read the filter from constant memory, and then to read the image once.
+// The study "convolution": gain of reading the filter from constant memory, and then of reading the image once.
 //
-// Three kernels lay a square filter with its middle on every element of an image, not flipped, with zero outside. The
-// first two have a thread for each output, which reads all that it needs from global memory; they differ in where the
-// filter is. The third has the filter in constant memory too, and stages the image in shared memory.
+// Three kernels centre a square filter on every element of an image, not flipped, with zeros outside. The first two
+// have a thread for each output, which reads all its operands from global memory; they differ in the filter's memory.
+// The third has the filter in constant memory too, and stages the image in shared memory.
 //
 // Arrays are column-major: neighbouring threads have neighbouring rows. Each sum runs in the filter's column-major
-// order, a sample outside being a zero that is multiplied like any other; so all three give the same bits. The radius
-// is not known when this is compiled, in none of them.
+// order, and a sample outside is a zero that is multiplied like any other; so all three give the same bits. The radius
+// is not known at compile time, in any of them.
 
 #include "arguments.cuh"
 
@@ -17,8 +17,8 @@ constexpr int MAX_SIZE = 2 * MAX_RADIUS + 1;
 // Outputs of a block, along rows and along columns; a thread each.
 constexpr int EDGE = 16;
 
-// Outputs of a block of the tiled kernel, along rows and along columns; a thread has OUTPUTS columns, TILE_COLUMNS apart. A
-// warp is a column of the tile: it meets no bank twice.
+// Outputs of a block of the tiled kernel, along rows and along columns; a thread has OUTPUTS columns, TILE_COLUMNS
+// apart. A warp is a column of the tile: it has no bank conflicts.
 constexpr int TILE_EDGE = 32;
 constexpr int OUTPUTS = 4;
 constexpr int TILE_COLUMNS = TILE_EDGE / OUTPUTS;
@@ -98,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(TILE_EDGE* TILE_COLUMNS) convolutio
     }
 }
 
-// What the host must know to launch them, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int study_edge = EDGE;
 extern "C" __constant__ unsigned int study_tile_edge = TILE_EDGE;
 extern "C" __constant__ unsigned int study_tile_columns = TILE_COLUMNS;

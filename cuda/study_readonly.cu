@@ -1,8 +1,7 @@
-// The study "readonly": constant memory beside the read-only cache and beside kernel arguments.
+// The study "readonly": constant memory, the read-only cache and kernel arguments compared.
 //
-// Three kernels compute the nine-point first derivative of one line of samples. They differ in where the four
-// coefficients come from, and in nothing else. A block has as many points as threads; blockDim.x is what the study
-// varies, and 2 * RADIUS is the least it may be.
+// Three kernels compute the nine-point first derivative of one line of samples. They differ only in the memory of the
+// four coefficients. A block has as many points as threads; the study varies blockDim.x, which is at least 2 * RADIUS.
 
 #include "arguments.cuh"
 #include "chip.cuh"
@@ -30,12 +29,11 @@ template <class Coefficients>
 __device__ __forceinline__ void differentiate(const ReadOnlyArgument& job) {
     DYNAMIC_SHARED(float, tile);  // blockDim.x + 2 * RADIUS
 
-    // Every thread comes by every barrier, also one without a point of its own. The grid has a thread for each point,
-    // so that no block comes back for a second tile.
+    // Every thread reaches every barrier, also one without a point of its own. The grid has a thread for each point, so
+    // that each block has one tile.
     const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x;
     const unsigned int thread = threadIdx.x;
-    // What lies ahead of the line wraps round to a huge position, and the one comparison covers both ends: outside is
-    // zero.
+    // Positions before the line wrap round to huge numbers, and the one comparison covers both ends: outside is zero.
     const unsigned long long start = first - RADIUS;
     const unsigned long long at = start + thread;
     tile[thread] = at < job.count ? job.samples[at] : 0.0f;

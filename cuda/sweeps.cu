@@ -1,8 +1,9 @@
-// Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 taps in constant memory, any boundary.
+// Many sweeps of the stencil of StencilConstantMemory_CUDA in one launch: up to 21 taps in constant memory, any
+// boundary.
 //
-// Compiled for -DREAL=double, each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE, SMALL,
-// ROWS, SHORT), each into a module of its own with its own copy of the taps; and for -DREAL=float, from 3 taps on: a
-// stencil in single is a convolution, and one by a single entry goes along no dimension.
+// Compiled for -DREAL=double, each odd number of taps (-DTAPS=1, 3, .. 21) and each kernel (-DKERNEL=LONG, WHOLE,
+// SMALL, ROWS, SHORT), each into a module of its own with its own copy of the taps; and for -DREAL=float, from 3 taps
+// on: a stencil in single is a convolution, and one by a single entry goes along no dimension.
 
 #ifndef REAL
 #error "REAL, the class of the samples, must be given"
@@ -16,11 +17,11 @@ constexpr int MAX_TAPS = 21;
 constexpr int RADIUS = TAPS / 2;
 }  // namespace
 
-// The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
+// The filter. It always has room for 21 entries; those beyond TAPS are not read.
 __constant__ REAL kernelTaps[MAX_TAPS];
 
 struct Operator {
-    // The order of `one` for each point; each sample is taken once for all points, so that many chains are under way at
+    // For each point the order of `one`; each sample is taken once for all points, so that many chains are in flight at
     // a time.
     template <int FROM, int TO, class Sample>
     static __device__ __forceinline__ void range(Sample sample, REAL* sum) {

@@ -1,31 +1,32 @@
-// Many sweeps of a stencil along lines in one launch: what the stencil and the derivative share.
+// Many sweeps of a stencil along lines in one launch: common part of the stencil and the derivative.
 //
 // A sweep that goes to device memory and back is bound by the bytes. Here a tile stays in registers for all sweeps of a
 // launch: a thread holds POINTS neighbouring points of a line, and a sweep only passes the RADIUS values at either edge
 // of a thread to its neighbours, through shared memory. The exchange has two buffers, so one barrier a sweep is enough.
-//  - A line that fits one tile is kept whole, and its ends are true in every sweep: any number of sweeps in one launch,
+// - A line that fits one tile is kept whole, and its ends are valid in every sweep: any number of sweeps in one launch,
 //    and several lines a block.
-//  - A longer line is cut into tiles that overlap. Each sweep spoils RADIUS points at an end of a tile that is no end
-//    of the line; the tile writes the others.
+// - A longer line is cut into tiles that overlap. Each sweep invalidates RADIUS points at an end of a tile that is no
+//    end of the line; the tile writes the others.
 //  - Lines too short for registers are kept whole in shared memory.
 //
 //   LineTile:
-//       set_thread, set_line, set_tile, set_run       // which points this thread holds, and which it writes
+//       set_thread, set_line, set_tile, set_run       // the points that this thread holds, and writes
 //       load                                          // into registers
 //       for each sweep:
-//           publish                                   // this segment's ends, ghost values and what lies at a seam
-//           sums := Operator (points)                 // those that need no neighbour, ahead of the barrier
+//           publish                                   // this segment's ends, ghost values and points at a seam
+//           sums := Operator (points)                 // those that need no neighbour, before the barrier
 //           one barrier of the block
-//           receive                                   // what lies beside this segment
+//           receive                                   // points next to this segment
 //           sums := Operator (before, points, after)  // all others
 //       store
 //
-// Every end of a line is an end of a thread: then what is outside follows from the thread's own registers. So the last
-// segment of a line is aligned to the line's end, and where the line is whole in one tile it may overlap the segment
-// before it by some points, which both then compute alike.
+// Every end of a line is an end of a thread: then the ghost values follow from the thread's own registers. So the last
+// segment of a line is aligned to the line's end, and if the line is whole in one tile it may overlap the segment
+// before it by some points, for which both compute the same values.
 //
-// Which kernel, and how many sweeps a launch, as measured on an H200 in double (a device copy moves 260 G points/s). In
-// single the kernels are the same; WHOLE takes lines of 66 to 4224, for which it has more points a thread.
+// Choice of the kernel, and number of sweeps a launch, as measured on an H200 in double (a device copy moves 260 G
+// points/s). In single the kernels are the same; WHOLE takes lines of 66 to 4224, for which it has more points a
+// thread.
 //  - inner == 1, lines shorter than 22: SHORT.
 //  - inner == 1, one sweep: WHOLE for lines of 100 to 3200 (237 G updates/s), else SMALL (228 with 3 taps, 176 with
 //    21).
@@ -50,23 +51,23 @@
 #include "sweeps_seam.cuh"
 #include "sweeps_short.cuh"
 
-// Which lines a kernel is for: what the others would need is left out of it.
+// Kind of lines that a kernel is for: code for the others is left out of it.
 enum class Lines {
     Any,
     Tiled,  // tiles > 1
     Whole,  // tiles == 1
 };
 
-// The tiles of one block in registers, by what this thread holds of them. The values of its points are arguments of the
-// members, not a member: the compiler would keep all members in memory for as long as it has not unrolled the loops over
-// them, and make other code of the rest.
+// The tiles of one block in registers, seen from one thread. The values of its points are arguments of the members, not
+// a member: the compiler would keep all members in memory until it has unrolled the loops over them, and generate worse
+// code.
 //
-// Policy says how: THREADS of a block; POINTS of a thread; LINES; CONTIGUOUS; and EARLY, whether points that need no
-// neighbour are computed ahead of the barrier.
+// Parameters of Policy: THREADS of a block; POINTS of a thread; LINES; CONTIGUOUS; and EARLY, true if points that need
+// no neighbour are computed before the barrier.
 //
 // CONTIGUOUS is for inner == 1: a block's tiles are then one run of memory, which goes through shared memory so that
 // neighbouring threads move neighbouring points. POINTS should be odd, for the threads of a warp to fall on different
-// banks. Otherwise neighbouring threads hold neighbouring lines, and no detour is needed.
+// banks. Otherwise neighbouring threads hold neighbouring lines, and access memory directly.
 //
 // The host guarantees RADIUS <= POINTS, 2 * POINTS <= length, abreast * segments * groups <= THREADS, abreast == 1
 // where CONTIGUOUS, and
@@ -76,8 +77,8 @@ enum class Lines {
 //    (inner / abreast), the strips of a launch bundles * tiles * outer, fewer than 2^32, and its blocks ceil (strips /
 //    groups).
 //
-// Operator::range<FROM, TO> (sample, sums) computes the points from FROM up to TO; sample (j) is the sample RADIUS before
-// point j.
+// Operator::range<FROM, TO> (sample, sums) computes the points from FROM up to TO; sample (j) is the sample RADIUS
+// before point j.
 template <typename T, int RADIUS, class Policy, class Operator>
 struct LineTile {
     static constexpr int THREADS = Policy::THREADS;
@@ -87,7 +88,7 @@ struct LineTile {
     static constexpr bool EARLY = Policy::EARLY && RADIUS > 0 && POINTS >= 5 * RADIUS;
     static_assert(POINTS > RADIUS, "a thread's neighbours must hold all that it misses, and it what a mirror shows");
 
-    // Shared memory, in elements: the exchange, and in its place the tile on its way in and out.
+    // Shared memory, in elements: the exchange, and in its place the tile at load and store.
     static constexpr int EXCHANGE = 2 * 2 * RADIUS * THREADS;
     static constexpr int STAGE = CONTIGUOUS ? THREADS * POINTS : 0;
     static constexpr int MOST = EXCHANGE > STAGE ? EXCHANGE : STAGE;
@@ -103,8 +104,7 @@ struct LineTile {
     bool whole;
     bool circular;
 
-    // Which segment of which tile of which line this thread holds. All that is left over takes part in the barriers
-    // only.
+    // This thread's segment, tile and line. Excess threads take part in the barriers only.
     int line_of_row;
     int group;
     int segment;
@@ -116,17 +116,17 @@ struct LineTile {
     unsigned int tile;
     long long length;
 
-    // Where the tile begins in its line, and which of its points it computes rightly that no tile before it does:
+    // Begin of the tile in its line, and the range of its points that it computes correctly and no tile before it does:
     // [from, to).
     long long begin;
     int from;
-    bool at_begin;  // whether this segment begins a line that has ends
+    bool at_begin;  // true if this segment begins a line that has ends
     bool at_end;    // or ends it
 
-    int overlap;  // how many points the last segment shares with those before it, at the seam
+    int overlap;  // number of points that the last segment shares with those before it, at the seam
     int place;    // of this thread's first point in the tile
 
-    unsigned long long run;  // where the block's run of memory begins, if it is one
+    unsigned long long run;  // begin of the block's run of memory, if it is one
     int run_points;
     int to;
     int own;  // of this thread's first point there
@@ -267,16 +267,16 @@ struct LineTile {
         }
     }
 
-    // The exchange between a tile's segments, one of its two buffers at a time: [RADIUS][THREADS] on either side, where a
-    // row holds the points at one distance, so that slots are neighbours.
+    // The exchange between a tile's segments, one of its two buffers at a time: [RADIUS][THREADS] on either side; a row
+    // holds the points at one distance, so that slots are neighbours.
     //
-    // What lies left of a segment is published in the slot of the segment left of it, what lies right of it in that of
-    // the segment right of it, and the segments of a tile form a ring: what lies left of the first is in the slot of
+    // The points left of a segment are published in the slot of the segment left of it, those right of it in that of
+    // the segment right of it, and the segments of a tile form a ring: the points left of the first are in the slot of
     // the last. A circular line needs no more than that; at another end of a line the thread there fills the slot with
     // ghost values, and the thread at the other end of the ring leaves it alone.
     //
-    // At a seam the last segment begins inside the others. What lies left of it is inside the last but one or the one
-    // before, which fill the slot between them; what lies right of the last but one is inside the last, or behind the
+    // At a seam the last segment begins inside the others. The points left of it are inside the last but one or the one
+    // before, which fill the slot between them; the points right of the last but one are inside the last, or behind the
     // line's end.
     struct Exchange {
         T* left_of;
@@ -321,7 +321,7 @@ struct LineTile {
         }
     };
 
-    // The ghost value at distance i before the line or behind it.
+    // Returns the ghost value at distance i before the line or behind it.
     template <bool BEHIND>
     __device__ __forceinline__ T ghost(const T (&points)[POINTS], int i) const {
         const unsigned int boundary = launch.ends.boundary[BEHIND];
@@ -389,7 +389,7 @@ struct LineTile {
         T after[RADIUS > 0 ? RADIUS : 1];
         if constexpr (RADIUS > 0) publish(points, exchange);
         T sums[POINTS];
-        // What needs no neighbour is computed ahead of the barrier, so that no warp waits idle.
+        // Points that need no neighbour are computed before the barrier, so that no warp waits idle.
         if constexpr (EARLY) {
             Operator::template range<RADIUS, POINTS - RADIUS>([&](int j) { return points[j - RADIUS]; }, sums);
         }

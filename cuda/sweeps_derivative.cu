@@ -9,7 +9,7 @@ namespace {
 constexpr int RADIUS = 4;
 }  // namespace
 
-// The factors of the differences from the nearest out.
+// Factors of the differences, the nearest first.
 __constant__ REAL coefficients[RADIUS];
 
 struct Operator {

@@ -1,7 +1,7 @@
-// The kernel of a module that sweeps, for its own REAL, RADIUS and Operator, and what the host must know to launch it.
+// The kernel of a module that sweeps, for its own REAL, RADIUS and Operator, and its constants for the host.
 //
-// One kernel a module (-DKERNEL=LONG, ..): the driver compiles a module when it is first used, and few arrays need more
-// than one of them.
+// One kernel a module (-DKERNEL=LONG, ..): the driver compiles a module on first use, and few arrays need more than one
+// of them.
 #pragma once
 
 #include "sweeps.cuh"
@@ -13,7 +13,7 @@
 #define SHORT 5
 
 #if KERNEL == SHORT
-// Lines of fewer than twice the points of the others.
+// For lines of fewer than twice the points of the others.
 constexpr int THREADS = 256;
 constexpr int PLANES = 8;
 #else
@@ -22,8 +22,8 @@ struct Policy {
     // Samples in single take half as many registers as in double.
     static constexpr bool SINGLE = sizeof(REAL) == sizeof(float);
 #if KERNEL == LONG
-    // inner == 1, lines longer than a tile: many points a thread, for the barriers and what the overlaps compute twice to
-    // be a small part.
+    // inner == 1, lines longer than a tile: many points a thread, so that barriers and redundant work at overlaps are a
+    // small part.
     static constexpr int POINTS = SINGLE ? 33 : RADIUS == 1 ? 45 : 37;
     static constexpr int BLOCKS = SINGLE ? 7 : 3;  // a multiprocessor, at least: it bounds the registers
     static constexpr Lines LINES = Lines::Tiled;
@@ -37,7 +37,7 @@ struct Policy {
     static constexpr bool CONTIGUOUS = true;
     static constexpr bool EARLY = false;
 #elif KERNEL == SMALL
-    // inner == 1, any lines, few points in all or one sweep: as many threads as there can be. No fewer points, for 21
+    // inner == 1, any lines, few points in all or one sweep: the maximum number of threads. No fewer points, for 21
     // taps.
     static constexpr int POINTS = 11;
     static constexpr int BLOCKS = SINGLE ? 10 : 6;

@@ -1,15 +1,16 @@
-// Many sweeps of two time levels in one launch: new = F * u + weight * older, and then older = u. F is a stencil of a few
-// double taps along lines of neighbours.
+// Many sweeps of two time levels in one launch: new = F * u + weight * older, and then older = u. F is a stencil of a
+// few double taps along lines of neighbours.
 //
 // Compiled once for 3, 5, 7 and 9 taps (-DTAPS), each into a module of its own with its own copy of the taps.
 //
 // Long lines: a block holds a tile of a line in registers, POINTS neighbouring points a thread, at both levels. A sweep
-// needs RADIUS points of the newest level on either side, which threads leave for each other in shared memory, and nothing
-// of the older one but the points themselves: each is needed for the last time by what takes its place. So the levels
-// change their names and not their registers, two sweeps at a time. Tiles overlap by what the sweeps of a launch spoil.
+// needs RADIUS points of the newest level on either side, which threads exchange through shared memory, and of the
+// older one only the points themselves: each is needed for the last time by its successor. So the levels change their
+// names and not their registers, two sweeps at a time. Tiles overlap by the points that the sweeps of a launch
+// invalidate.
 //
-// Short lines: a block holds lines whole in shared memory, at both levels, with what stands beyond their ends beside
-// them. Who computes a point that stands there too, as its mirror image say, writes it to both places.
+// Short lines: a block holds lines whole in shared memory, at both levels, with ghost cells at their ends. A thread
+// whose point is also copied to a ghost cell, as its mirror image say, writes it to both places.
 
 #include "boundary.cuh"
 #include "chip.cuh"
@@ -21,46 +22,45 @@
 namespace {
 constexpr int MAX_TAPS = 21;
 constexpr int RADIUS = TAPS / 2;
-// What a block holds of a long line. POINTS is odd: neighbouring threads fall on different banks.
+// A block's share of a long line. POINTS is odd: neighbouring threads fall on different banks.
 template <int THREADS_, int POINTS_>
 struct Tile {
     static constexpr int THREADS = THREADS_;
     static constexpr int POINTS = POINTS_;
     static constexpr int SIZE = THREADS * POINTS;
-    // The slots of all threads at one distance lie beside each other: [2][2][RADIUS][THREADS], for two sweeps in turns
-    // what lies left of a thread's points and what lies right of them. A level comes and goes in their place.
+    // The slots of all threads at one distance are adjacent: [2][2][RADIUS][THREADS], for two sweeps in turns the
+    // points left of a thread's and those right of them. A level is loaded and stored in their place.
     static constexpr int SLOTS = RADIUS * THREADS;
     static constexpr int MEMORY = SIZE > 4 * SLOTS ? SIZE : 4 * SLOTS;
 };
 
-// For arrays that keep the chip busy so, and for smaller ones.
+// For arrays that then still keep the chip busy, and for smaller ones.
 using Large = Tile<256, 21>;
 using Small = Tile<128, 11>;
-// With 9 taps two blocks of large tiles hide what one waits for; with fewer, one that has the registers is faster. Of
-// small ones four have the registers that all taps need.
+// With 9 taps two blocks of large tiles hide each other's latency; with fewer, a single one with all registers is
+// faster. Four blocks of small ones have the registers that all taps need.
 constexpr int BLOCKS = TAPS >= 9 ? 2 : 1;
 constexpr int SMALL_BLOCKS = 4;
 
-// The most threads that share whole lines, and the points of a level that there is room for, with what stands beside the
-// lines.
+// Maximum number of threads that share whole lines, and of points of a level with the lines' ghost cells.
 constexpr int WHOLE_THREADS = 1024;
 constexpr int WHOLE_POINTS = 2048;
 }  // namespace
 
-// The filter. All 21 entries are there whatever TAPS is; those beyond it are not read.
+// The filter. It always has room for 21 entries; those beyond TAPS are not read.
 __constant__ double kernelTaps[MAX_TAPS];
 
-// One launch: of a block for each tile of each line, those of a line being neighbours; or, where lines are whole, of one
-// for each `tiles` lines.
+// One launch: a block for each tile of each line, tiles of a line being neighbours; or, if lines are whole, for each
+// `tiles` lines.
 
 namespace {
 struct Place {
     int thread;
-    bool at_begin;  // whether the tile's first point is the line's
+    bool at_begin;  // true if the tile's first point is the line's
     bool at_end;    // and its last
 };
 
-// What stands beyond an end of the line, at a distance from it.
+// Returns the ghost value beyond an end of the line, at a distance from it.
 template <int POINTS>
 __device__ __forceinline__ double outside(const EndsArgument& ends, const double (&points)[POINTS], int i,
                                           bool behind) {
@@ -71,7 +71,7 @@ __device__ __forceinline__ double outside(const EndsArgument& ends, const double
     return behind ? points[POINTS - 1 - i] : points[i];
 }
 
-// The filter at a point, whose neighbour at a distance is sample (distance).
+// Applies the filter at a point, whose neighbour at a distance is sample (distance).
 template <class Sample>
 __device__ __forceinline__ double filtered(Sample sample) {
     double acc = 0.0;
@@ -80,7 +80,7 @@ __device__ __forceinline__ double filtered(Sample sample) {
     return acc;
 }
 
-// A sweep: the next level takes the place of the older one.
+// Does a sweep: the next level takes the place of the older one.
 template <class Kind>
 __device__ __forceinline__ void sweep(const LevelsArgument& launch, const Place& place, double* slots,
                                       const double (&newest)[Kind::POINTS], double (&older)[Kind::POINTS]) {
@@ -94,7 +94,7 @@ __device__ __forceinline__ void sweep(const LevelsArgument& launch, const Place&
         if (thread > 0) right_of[i * THREADS + thread - 1] = newest[i];
         if (thread < THREADS - 1) left_of[i * THREADS + thread + 1] = newest[POINTS - RADIUS + i];
     }
-    // What is outside where the tile was cut off is anything: it spoils what overlaps.
+    // Beyond a cut of the tile the ghost values are arbitrary: they invalidate only the overlap.
     if (thread == 0) {
 #pragma unroll
         for (int i = 0; i < RADIUS; ++i) {
@@ -108,7 +108,7 @@ __device__ __forceinline__ void sweep(const LevelsArgument& launch, const Place&
         }
     }
     const double weight = launch.weight;
-    // What needs no neighbour is computed ahead of the barrier.
+    // Points that need no neighbour are computed before the barrier.
 #pragma unroll
     for (int v = RADIUS; v < POINTS - RADIUS; ++v) {
         older[v] = fma(weight, older[v], filtered([&](int j) { return newest[v + j]; }));
@@ -134,7 +134,7 @@ __device__ __forceinline__ void sweep(const LevelsArgument& launch, const Place&
     }
 }
 
-// All sweeps of a launch over a tile.
+// Does all sweeps of a launch over a tile.
 template <class Kind>
 __device__ __forceinline__ void sweep_tile(const LevelsArgument& launch) {
     constexpr int THREADS = Kind::THREADS;
@@ -147,7 +147,7 @@ __device__ __forceinline__ void sweep_tile(const LevelsArgument& launch) {
     const long long length = launch.length;
     const bool circular = launch.ends.circular();
 
-    // Where the tile begins in its line, and which of its points it computes rightly that no tile before it does:
+    // Begin of the tile in its line, and the range of its points that it computes correctly and no tile before it does:
     // [from, to).
     const int loss = RADIUS * (int)launch.sweeps;
     const int step = TILE - 2 * loss;
@@ -214,8 +214,8 @@ __device__ __forceinline__ void sweep_tile(const LevelsArgument& launch) {
     store(older, odd ? launch.output : launch.older_output);
 }
 
-// Where a point of a line of more than RADIUS points stands beyond this end, too, as it is counted from the line's first
-// point: the lowest place, or 0 for none. Of REPLICATE there are RADIUS.
+// Returns the place of the ghost cell beyond this end that copies a point of a line of more than RADIUS points, counted
+// from the line's first point: the lowest place, or 0 for none. With REPLICATE there are RADIUS of them.
 __device__ __forceinline__ int beyond(const EndsArgument& ends, int end, int length, int j) {
     const unsigned int boundary = ends.boundary[end];
     const int at = end == 0 ? j : length - 1 - j;
@@ -249,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(WHOLE_THREADS) levels_whole(LevelsA
     const int points = lines * length;
     const unsigned long long element = first * launch.length + thread;
 
-    // Constants stay what they are.
+    // Constants do not change.
     for (int i = thread; i < lines * RADIUS; i += threads) {
         const int at = i / RADIUS * pitch + i % RADIUS;
 #pragma unroll
@@ -260,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(WHOLE_THREADS) levels_whole(LevelsA
             }
         }
     }
-    // Where this thread's points are, and where they stand beyond either end; 0 for nowhere.
+    // Places of this thread's points, and of their ghost cells beyond either end; 0 for none.
     int place[MOST];
     int shown[MOST][2];
 #pragma unroll
@@ -323,7 +323,7 @@ extern "C" __global__ void __launch_bounds__(WHOLE_THREADS) levels_whole(LevelsA
     }
 }
 
-// What the host must know to launch them, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int levels_large_threads = Large::THREADS;
 extern "C" __constant__ unsigned int levels_large_points = Large::SIZE;
 extern "C" __constant__ unsigned int levels_small_threads = Small::THREADS;

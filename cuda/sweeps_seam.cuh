@@ -1,8 +1,7 @@
-// What is exchanged at a seam: where the last segment of a whole line shares some points with those before it
-// (sweeps.cuh).
+// The exchange at a seam: there the last segment of a whole line shares some points with those before it (sweeps.cuh).
 #pragma once
 
-// Which segment at a seam a thread has, and the slots that they fill.
+// A thread's segment at a seam, and the slots that the segments fill.
 template <typename T>
 struct Seam {
     bool second_last;  // the last but one
@@ -12,9 +11,8 @@ struct Seam {
     T* right_of_second_last;
 };
 
-// Publishes at a seam of `overlap` points, LOW <= overlap < HIGH, what the segments there hold of it. A register array
-// must not be indexed by a variable, so there is code for each overlap, found by bisection. For few taps: the code grows
-// with them.
+// Publishes the points of a segment at a seam of `overlap` points, LOW <= overlap < HIGH. A register array must not be
+// indexed by a variable, so there is code for each overlap, found by bisection. For few taps: the code grows with them.
 template <int LOW, int HIGH, int POINTS, int RADIUS, int THREADS, typename T>
 __device__ __forceinline__ void publish_overlap(const T* points, int overlap, const Seam<T>& seam) {
     if constexpr (HIGH - LOW > 1) {
@@ -40,8 +38,8 @@ __device__ __forceinline__ void publish_overlap(const T* points, int overlap, co
     }
 }
 
-// Publishes for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) where they belong
-// among the rows at a slot; `row` is where point 0 would belong. A test of each point would take longer than the sweep.
+// Publishes for many taps: puts those of the RADIUS points from `from` on that lie in [LOW, HIGH) to their places among
+// the rows at a slot; `row` is the place of point 0. A test of each point would take longer than the sweep.
 template <int LOW, int HIGH, int RADIUS, int THREADS, typename T>
 __device__ __forceinline__ void publish_some(const T* points, int from, T* row) {
     constexpr int FEW = 4;

@@ -3,8 +3,8 @@
 
 #include "boundary.cuh"
 
-// The element of an array that a thread has in each plane: at one place, of lines that are `abreast` apart. As lines lie
-// side by side and slab behind slab, such a step is some slabs and a rest.
+// A thread's element of an array in each plane: at one place, of lines that are `abreast` apart. As lines lie side by
+// side and slab behind slab, such a step is some slabs and a rest.
 struct OneAPlane {
     unsigned long long inner, length, slabs, rest;
     unsigned long long i;  // the line's number in its slab
@@ -29,10 +29,10 @@ struct OneAPlane {
     }
 };
 
-// A block keeps PLANES planes of whole lines, `abreast` of them each. A thread has one element of every plane, all at one
-// place of their lines: so the threads that hold what it multiplies are the same in every plane and every sweep, and are
-// found once. Behind the elements of a plane stands what constant ends have outside, for each bank of the memory once: what a
-// warp reads of it collides with nothing.
+// A block keeps PLANES planes of whole lines, `abreast` of them each. A thread has one element of every plane, all at
+// one place of their lines: so the threads that hold its neighbours are the same in every plane and every sweep, and
+// are found once. Behind the elements of a plane are the constants of the boundary, once for each bank of the memory:
+// so a warp's reads of them have no conflicts.
 //
 // The host guarantees 1 <= abreast <= THREADS / length, and launches ceil (inner * outer / (abreast * PLANES)) blocks.
 //
@@ -42,7 +42,7 @@ __device__ __forceinline__ void sweep_short_lines(const SweepsArgument<T>& launc
     constexpr int BANKS = 32;
     constexpr int SAMPLES = 2 * RADIUS + 1;  // of a point
     __shared__ T memory[2][PLANES][THREADS + 2 * BANKS];
-    // The place whose value is RADIUS .. 1 ahead of a line, and 0 .. RADIUS - 1 behind it.
+    // The places of the values RADIUS .. 1 before a line, and 0 .. RADIUS - 1 behind it.
     __shared__ int outside[SAMPLES];
 
     const int thread = (int)threadIdx.x;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void sweep_short_lines(const SweepsArgument<T>& launc
         if (boundary == REPLICATE) {
             from = position < 0 ? 0 : length - 1;
         } else if (boundary != CONSTANT) {
-            // Periods at once: a line may be shorter than the radius.
+            // Whole periods at once: a line may be shorter than the radius.
             const int mirrored = boundary == SYMMETRIC ? 2 * length : length > 1 ? 2 * length - 2 : 1;
             const int period = boundary == CIRCULAR ? length : mirrored;
             from = position % period;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void sweep_short_lines(const SweepsArgument<T>& launc
     }
     __syncthreads();
 
-    // Who holds what the filter's entries are multiplied with.
+    // The threads that hold the samples under the filter's entries.
     int holder[SAMPLES];
 #pragma unroll
     for (int k = 0; k < SAMPLES; ++k) {

@@ -1,13 +1,13 @@
 // Several sweeps of a filter over small images in one launch: see sweeps_tiles.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of 3, 5
-// or 7 rows and as many columns or others of these. What else modules.txt defines was measured on an H200 among some dozen:
-//  - PATCH_ROWS, PATCH_COLUMNS: a thread's patch. Small ones are ahead for small images, where there are hardly enough
-//    threads, and large ones read less of what others have computed.
-//  - MOST_THREADS: of a block.
-//  - BOUND_THREADS, BOUND_BLOCKS: what is told to the compiler of a multiprocessor: it would take fewer registers than are
-//    good for it where it were not told that one block is enough, and more than modules.txt counts with where it were told
-//    of no more threads.
+// Compiled for -DREAL=float and -DREAL=double; for a filter of -DSIZE rows and columns, or, without that, for one of 3,
+// 5 or 7 rows and as many columns or others of these. The other definitions of modules.txt were measured on an H200
+// among some dozen:
+// - PATCH_ROWS, PATCH_COLUMNS: a thread's patch. Small ones are faster for small images, which have hardly enough
+//    threads, and large ones read fewer results of other threads.
+// - MOST_THREADS: maximum number of threads of a block.
+// - BOUND_THREADS, BOUND_BLOCKS: launch bounds for the compiler: without the hint that one block is enough it would use
+//    too few registers, and with a smaller number of threads more than modules.txt counts with.
 
 #include "sweeps_tiles.cuh"
 
@@ -38,7 +38,7 @@ struct Filter {
     static constexpr __device__ int height() { return SIZE; }
     static constexpr __device__ int width() { return SIZE; }
 
-    // Where the window of a patch is in a buffer. Where that depends on the boundary, it is found out once.
+    // The window of a patch in a buffer. Where it depends on the boundary, it is computed once.
     template <int ROWS, int COLUMNS, bool MAPPED>
     struct Window {
         int rows[ROWS + SIZE - 1];
@@ -53,8 +53,8 @@ struct Filter {
         }
     };
 
-    // The outputs of a patch in place of its samples, column by column of the window. Where the window is as it lies
-    // in the buffer, the samples of the patch itself are at hand.
+    // Computes the outputs of a patch in place of its samples, column by column of the window. If the window is
+    // contiguous in the buffer, the samples of the patch itself are in registers.
     template <int ROWS, int COLUMNS, bool MAPPED, class ColumnAt>
     __device__ __forceinline__ void apply(const Window<ROWS, COLUMNS, MAPPED>& window, const ColumnAt&,
                                           const REAL* buffer, REAL (&patch)[COLUMNS][ROWS]) const {
@@ -98,7 +98,7 @@ struct Filter {
     __device__ __forceinline__ int height() const { return high; }
     __device__ __forceinline__ int width() const { return wide; }
 
-    // Where the rows of a patch's window are in a buffer.
+    // The rows of a patch's window in a buffer.
     template <int ROWS, int COLUMNS, bool MAPPED>
     struct Window {
         int rows[ROWS + LARGEST - 1];
@@ -110,8 +110,8 @@ struct Filter {
         }
     };
 
-    // The outputs of a patch in place of its samples, column by column of the filter: samples go down the window a row
-    // at a time.
+    // Computes the outputs of a patch in place of its samples, column by column of the filter: samples go down the
+    // window a row at a time.
     template <int ROWS, int COLUMNS, bool MAPPED, class ColumnAt>
     __device__ __forceinline__ void apply(const Window<ROWS, COLUMNS, MAPPED>& window, const ColumnAt& column_at,
                                           const REAL* buffer, REAL (&patch)[COLUMNS][ROWS]) const {
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(BOUND_THREADS, BOUND_BLOCKS) sweeps
     tiles::sweep_tile<REAL, PATCH_ROWS, PATCH_COLUMNS>(launch, shared, Filter(launch));
 }
 
-// What the host must know to launch it, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int patch_rows = PATCH_ROWS;
 extern "C" __constant__ unsigned int patch_columns = PATCH_COLUMNS;
 extern "C" __constant__ unsigned int most_threads = MOST_THREADS;

@@ -1,16 +1,16 @@
 // Several sweeps of a filter over small images in one launch.
 //
 // A launch costs some microseconds however little it does, and a sweep over a small image takes less. So a block takes
-// a region of an image into shared memory and does several sweeps there. Each sweep spoils a radius of rows and of columns at a
-// side that is not the image's, so regions overlap, and a block writes what is right at the end.
+// a region of an image into shared memory and does several sweeps there. Each sweep invalidates a radius of rows and of
+// columns at a side that is not the image's, so regions overlap, and a block writes its valid outputs at the end.
 //
 // A thread has the same patch of ROWS x COLUMNS outputs in every sweep. It reads the samples around the patch from
 // shared memory, those of the patch are in its registers, and writes its outputs to the other of two buffers: one
 // barrier a sweep. The entries of the filter are operands of the multiply-adds, straight from constant memory. Patches
-// have an odd number of rows: lanes read shared memory at odd distances, without conflicts, where the host chooses the
+// have an odd number of rows: lanes read shared memory at odd distances, without conflicts, if the host chooses the
 // pitch accordingly.
 //
-//   sweep_tile: which region this block has, and whether it needs Region with MAPPED
+//   sweep_tile: chooses this block's region, and Region with or without MAPPED
 //   Region:
 //       load                                  // the patch, into registers
 //       write_constants                       // ghost cells, into both buffers
@@ -19,12 +19,12 @@
 //           patch := Filter::apply (window of the patch in the buffer)
 //           keep                              // in the other buffer
 //           one barrier of the block
-//       store                                 // what counts
+//       store                                 // the valid outputs
 //
-// At the image's own edges every sweep is true. For constants there are ghost cells around the region, which nobody
-// writes. At sides that repeat samples (replicate, symmetric, mirror) a thread reads the cells that stand for the ghost
-// cells: only blocks at such an edge do so, in a path of their own, in which the other sides keep their ghost cells.
-// Along a dimension that goes round, the region is loaded as if the image went on, and nothing has an edge.
+// At the image's own edges every sweep is valid. For constants there are ghost cells around the region, which are never
+// overwritten. At sides that repeat samples (replicate, symmetric, mirror) a thread reads the samples in place of the
+// ghost cells: only blocks at such an edge do so, in a path of their own, in which the other sides keep their ghost
+// cells. Along a circular dimension, the region is loaded as if the image went on, and there are no edges.
 #pragma once
 
 #include "boundary.cuh"
@@ -32,20 +32,20 @@
 
 namespace tiles {
 
-// A number divided, where its product with the divisor is less than 2^32.
+// Divides a number whose product with the divisor is less than 2^32.
 __device__ __forceinline__ int quotient(int number, int divisor, unsigned int turn) {
     return divisor == 1 ? number : (int)((unsigned long long)(unsigned int)number * turn >> 32);
 }
 
 constexpr int NEVER = 1 << 30;
 
-// Along one dimension: what a block holds of an image, and what it writes of that.
+// A block's samples of an image along one dimension, and the outputs that it writes.
 struct Span {
     int first;  // the sample of its first place
     int from;   // the places it writes: from here on
     int to;     // and up to here
-    bool low;   // whether its first sample is the image's, and samples repeat before it
-    bool high;  // whether its last sample is the image's, and samples repeat behind it
+    bool low;   // true if its first sample is the image's, and samples repeat before it
+    bool high;  // true if its last sample is the image's, and samples repeat behind it
 
     __device__ __forceinline__ Span(int tile, int tiles, int count, int held, int reach, bool circular,
                                     const Repeated (&repeated)[2]) {
@@ -64,20 +64,20 @@ struct Span {
         }
     }
 
-    // Whether there are places that stand for others.
+    // True if some places copy others.
     __device__ __forceinline__ bool repeats() const { return low || high; }
 
-    // Which place of the region stands for one that may be beyond the image.
+    // Returns the place of the region that replaces one that may be beyond the image.
     __device__ __forceinline__ int standing_for(int at, int held, int radius, const Repeated (&repeated)[2]) const {
-        // (Constants, which turn nothing, are no such end. Products would take more registers.)
+        // (Constants, with 0 turns, are no such end. Products would take more registers.)
         const int before = repeated[0].turns != 0 ? repeated[0].first - at : repeated[0].first;
         const int behind = repeated[1].turns != 0 ? repeated[1].first - at : repeated[1].first;
         at = low && at < 0 ? before : high && at >= held ? behind : at;
-        // What lies farther out counts for no output.
+        // Samples farther out are needed by no output.
         return at < -radius ? -radius : at;
     }
 
-    // How many sweeps must be left for the outputs from a place on, so many, to count for what is written in the end.
+    // Returns the number of sweeps that must be left for the `count` outputs from a place on to influence the results.
     // Each sweep needs `radius` places more on either side.
     __device__ __forceinline__ int counts_from(int at, int count, int radius) const {
         const int behind = at + 1 - to;
@@ -87,8 +87,8 @@ struct Span {
     }
 };
 
-// The samples of some neighbouring places of a region, from the image's first on: what lies behind the region is the
-// last one's.
+// The samples of some neighbouring places of a region, from the image's first on: places behind the region get the last
+// one's.
 template <int COUNT>
 __device__ __forceinline__ void samples_of(int (&samples)[COUNT], int at, int held, int first, int count,
                                            bool circular) {
@@ -106,8 +106,8 @@ __device__ __forceinline__ void samples_of(int (&samples)[COUNT], int at, int he
     }
 }
 
-// A block's region, and this thread's patch of it. The values of the patch are arguments of the members, not a member: the
-// compiler would keep all members in memory for as long as it has not unrolled the loops over them.
+// A block's region, and this thread's patch of it. The values of the patch are arguments of the members, not a member:
+// the compiler would keep all members in memory until it has unrolled the loops over them.
 //
 // MAPPED is for regions with sides that repeat samples: there the window of a patch is looked up place by place.
 template <typename T, int ROWS, int COLUMNS, bool MAPPED, class Filter>
@@ -121,10 +121,10 @@ struct Region {
     int rows;   // of the region
     int columns;
     int pitch;
-    int row;  // of the region, where the patch begins
+    int row;  // begin of the patch in the region
     int column;
     bool has_patch;
-    bool whole;  // whether all of the patch is in the region
+    bool whole;  // true if all of the patch is in the region
 
     __device__ __forceinline__ Region(const TilesArgument<T>& launch, const Span& down, const Span& across,
                                       const Filter& filter)
@@ -155,8 +155,8 @@ struct Region {
         }
     }
 
-    // Writes the ghost cells that are constants to both buffers: at all sides, as those that are inside the image are
-    // spoilt anyway, and those that repeat samples are not read.
+    // Writes the ghost cells that are constants to both buffers: at all sides, as those inside the image are invalid
+    // anyway, and those that repeat samples are not read.
     __device__ __forceinline__ void write_constants(T* current, T* next) const {
         const auto constant = [](const EndsArgument& ends) {
             return ends.boundary[0] == CONSTANT || ends.boundary[1] == CONSTANT;
@@ -174,7 +174,7 @@ struct Region {
                     fill(at * pitch + rows + i, launch.of_rows.value[1]);
                 }
             }
-            // Where two sides meet, the columns' constant counts; where they repeat samples, the column that is repeated.
+            // If two sides meet, the columns' constant or repeated column takes precedence.
 #pragma unroll 1
             for (int at = (int)threadIdx.x - above; at < rows + above; at += (int)blockDim.x) {
 #pragma unroll 1
@@ -188,7 +188,7 @@ struct Region {
         }
     }
 
-    // A patch at the last row or column may reach out of the region: there it holds constants, as ghost cells do.
+    // A patch at the last row or column may reach out of the region: there it holds constants, like ghost cells.
     __device__ __forceinline__ void reach_out(T (&patch)[COLUMNS][ROWS]) const {
         if (!whole) {
             const int rows_inside = here(rows - row);
@@ -213,7 +213,7 @@ struct Region {
     }
 
     // Writes the patch to its place `own` in a buffer. Outside of the region its outputs are the constants, which are
-    // there already.
+    // already there.
     __device__ __forceinline__ void keep(T (&patch)[COLUMNS][ROWS], T* buffer, int own) const {
         reach_out(patch);
 #pragma unroll
@@ -223,7 +223,7 @@ struct Region {
         }
     }
 
-    // How many sweeps must be left for the patch's outputs to count.
+    // Returns the number of sweeps that must be left for the patch's outputs to influence the results.
     __device__ __forceinline__ int counts_from() const {
         const int from_down = down.counts_from(row, ROWS, above);
         const int from_across = across.counts_from(column, COLUMNS, aside);
@@ -243,7 +243,7 @@ struct Region {
         }
     }
 
-    // All sweeps over the image that begins at `page`, in shared memory.
+    // Does all sweeps over the image that begins at `page`, in shared memory.
     __device__ __forceinline__ void sweep(long long page, T* shared) const {
         T patch[COLUMNS][ROWS];
         load(patch, page);
@@ -254,7 +254,7 @@ struct Region {
         const int own = column * pitch + row;
         if (has_patch) keep(patch, current, own);
 
-        // The window of a patch: where its rows and columns are in a buffer, counted from its first.
+        // The window of a patch: places of its rows and columns in a buffer, counted from its first.
         const auto row_at = [&](int k) {
             const int at = row + k - above;
             return MAPPED ? down.standing_for(at, rows, above, launch.repeated_rows) : at;

@@ -1,10 +1,10 @@
 // Two sweeps of a 3 x 3 x 3 convolution over a volume in one launch, for chips of compute capability 9.0: see
 // sweeps_volumes.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double, and with -DTAP_ROWS=1 for filters of 1 x 3 x 3. What else modules.txt
-// defines was measured on an H200 among some three hundred: LANE_COLUMNS, the columns that a lane holds; LANES_DOWN, the
-// lanes of a strip; SWEEP_WARPS, the warps of a sweep; BOUND_COLUMNS, after how many columns the compiler's schedule is
-// bounded.
+// Compiled for -DREAL=float and -DREAL=double, and with -DTAP_ROWS=1 for filters of 1 x 3 x 3. The other definitions of
+// modules.txt were measured on an H200 among some three hundred: LANE_COLUMNS, the columns that a lane holds;
+// LANES_DOWN, the lanes of a strip; SWEEP_WARPS, the warps of a sweep; BOUND_COLUMNS, the number of columns after which
+// the compiler's schedule is bounded.
 
 #include "sweeps_volumes.cuh"
 
@@ -30,7 +30,7 @@ typedef volumes::Tile<REAL, LANES_DOWN, LANE_COLUMNS, SWEEP_WARPS, 16 / sizeof(R
 typedef volumes::Tile<REAL, LANES_DOWN, LANE_COLUMNS, SWEEP_WARPS, 1, BOUND_COLUMNS, TAP_ROWS, Filter> OneByOne;
 }  // namespace
 
-// Where columns of the volume, and of what tiles write, begin and end at multiples of 16 bytes.
+// For columns of the volume, and outputs of tiles, that begin and end at multiples of 16 bytes.
 extern "C" __global__ void __launch_bounds__(AtOnce::THREADS, 1) sweeps_volumes_at_once(VolumesArgument<REAL> launch) {
     volumes::sweep_volumes<REAL, AtOnce>(launch);
 }
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(OneByOne::THREADS, 1) sweeps_volume
     volumes::sweep_volumes<REAL, OneByOne>(launch);
 }
 
-// What the host must know to launch them, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int lane_rows = AtOnce::ROWS;
 extern "C" __constant__ unsigned int lane_columns = LANE_COLUMNS;
 extern "C" __constant__ unsigned int strip_lanes = LANES_DOWN;

@@ -2,11 +2,11 @@
 //
 // A block takes a tile of rows and columns through both sweeps, page by page: half of its warps do the first sweep, the
 // others the second. A lane holds ROWS neighbouring rows of COLUMNS columns and, for each of these points, the sums of
-// the two outputs that the next page is not the last for. So a page is used up as it comes: in the filter's order, pages
+// the two outputs that the next page does not complete. So a page is used up as it comes: in the filter's order, pages
 // outermost, an output gets one run of nine multiply-adds from each of three pages, which is its chain.
 //
 //   for each run of this block, some pages of a tile:
-//       Run::set, set_offsets, write_constants         // what stays as it is for the run
+//       Run::set, set_offsets, write_constants         // state that is constant for the run
 //       for each slot, which takes a page further:
 //           Slots::take_page, the first sweep's warps:
 //               next page of samples := copies from device memory, begun among the multiply-adds
@@ -20,23 +20,24 @@
 //           Slots::go_on                               // to the other buffers
 //           one barrier of the block
 //
-// Pages of samples come into two buffers in shared memory, a slot ahead; the first sweep's results go to two others. What
-// the second sweep has finished goes straight to device memory: a lane has 16 bytes of a column, its neighbours have those
-// beside them. Tiles write whole sectors of 32 bytes where they can: memory reads a sector before it writes a part of one.
+// Pages of samples come into two buffers in shared memory, a slot ahead; the first sweep's results go to two others.
+// The results of the second sweep go straight to device memory: a lane has 16 bytes of a column, its neighbours have
+// those next to them. Tiles write whole sectors of 32 bytes where they can: memory reads a sector before it writes a
+// part of one.
 //
-// Instructions come slowly where a warp has them for itself: a line of them is fetched while eight are done. So both
-// sweeps go through the same instructions, and several warps of a partition share what was fetched. And sums and
-// samples take nearly all registers: what would be kept across a page beside them goes to local memory and comes back
-// from afar. So a block computes anew what it needs for the first and the last slots of a run, and in those between
-// only addresses change.
+// Instructions come slowly if a warp does not share them: a line of them is fetched while eight are done. So both
+// sweeps go through the same instructions, and several warps of a partition share the fetched lines. And sums and
+// samples take nearly all registers: other values kept across a page would be spilled to local memory, which is slow.
+// So a block recomputes the values for the first and the last slots of a run, and in those between only addresses
+// change.
 //
-// Tiles overlap, and so do the runs of pages that blocks take: each sweep spoils a row, a column and a page at a side
-// that is not the volume's. At the volume's own sides each sweep is true. Every page in shared memory has a row and a
-// column more on each side. A tile at the volume's side has the ghost values there: samples come from the place that the
-// boundary says, the first sweep's results at the side are copied outwards, and a constant is there from the beginning.
-// The page before the first and the one behind the last are taken like others: samples are copied once more from the page
-// that the boundary says, and the second sweep takes the buffer that has it. With a radius of 1, 'replicate' and
-// 'symmetric' are alike.
+// Tiles overlap, and so do the runs of pages that blocks take: each sweep invalidates a row, a column and a page at a
+// side that is not the volume's. At the volume's own sides each sweep is valid. Every page in shared memory has an
+// additional row and column on each side. A tile at the volume's side has the ghost values there: samples come from the
+// place that the boundary gives, the first sweep's results at the side are copied outwards, and a constant is there
+// from the beginning. The page before the first and the one behind the last are taken like others: samples are copied
+// once more from the page that the boundary gives, and the second sweep takes the buffer that has it. With a radius of
+// 1, 'replicate' and 'symmetric' are alike.
 //
 // Along a circular dimension the volume goes on, and has no sides.
 #pragma once
@@ -45,7 +46,7 @@
 
 namespace volumes {
 
-// A block's memory, and what it does for a run.
+// A block's memory, and its work for a run.
 template <typename T, class Tile>
 struct Block {
     static constexpr int ROWS = Tile::ROWS;
@@ -58,9 +59,9 @@ struct Block {
     T* results;  // of the first sweep: two pages
 
     Run& run;
-    unsigned int* offsets;  // where each column of the tile lies in a page of the volume, or NOWHERE
+    unsigned int* offsets;  // of each column of the tile in a page of the volume, or NOWHERE
 
-    // Of the part of a tile that works.
+    // Extents of the part of a tile that works.
     __device__ __forceinline__ int height() const { return launch.lanes * ROWS; }
     __device__ __forceinline__ int width() const { return launch.strips * Tile::COLUMNS; }
 
@@ -79,15 +80,15 @@ struct Block {
         for (int i = threadIdx.x; i < PAGE; i += THREADS) page[i] = T(value);
     }
 
-    // Whether the ghost values at an end of the tile's rows or columns are a constant.
+    // True if the ghost values at an end of the tile's rows or columns are a constant.
     static __device__ __forceinline__ bool is_constant(const Span& span, int extent, int size, const EndsArgument& ends,
                                                        int end) {
         const bool has = end == 0 ? span.start == 0 : span.start + extent == size;
         return has && (end == 0 ? ends.boundary[0] : ends.boundary[1]) == CONSTANT;
     }
 
-    // Writes the constants at a page's sides, of which those of columns count where two meet. Nothing else is written to
-    // their places.
+    // Writes the constants at a page's sides; where two meet, those of columns take precedence. Nothing else is written
+    // to their places.
     __device__ __forceinline__ void outline(T* page) const {
         const int height = this->height();
         const int width = this->width();
@@ -124,11 +125,11 @@ struct Block {
     }
 };
 
-// Which lane of the block a thread is.
+// A thread's lane in the block.
 template <class Tile>
 struct Lane {
     int thread;
-    bool second;  // whether its warp does the second sweep
+    bool second;  // true if its warp does the second sweep
     int strip;
     int row;  // of the strip's lanes
 
@@ -145,10 +146,10 @@ struct Lane {
     }
 };
 
-// How a run's slots follow each other. In a slot the first sweep takes the page of that number, and the second one that the
-// first has finished.
+// The sequence of a run's slots. In a slot the first sweep takes the page of that number, and the second one the page
+// that the first has finished.
 //
-// A step is a slot. But where the ghost values before the volume's first page are samples, the second sweep needs a page
+// A step is a slot. But if the ghost values before the volume's first page are samples, the second sweep needs a page
 // there that the first has to have finished: the first once more, or the one behind it. All others wait for that.
 struct Steps {
     int begin;            // the first page that is written
@@ -179,7 +180,7 @@ struct Slots {
 
     const Block<T, Tile>& block;
     Lane<Tile> lane;
-    bool works;  // whether this lane has a part of the volume
+    bool works;  // true if this lane has a part of the volume
     int rows;    // of the volume
     int height;  // of the tile
     int width;
@@ -189,25 +190,25 @@ struct Slots {
     int slot;
     int last;        // that the first sweep takes
     int page;        // that this lane's sweep takes
-    bool takes;      // whether it takes one
-    bool counts;     // and whether that finishes one that counts
+    bool takes;      // true if it takes one
+    bool counts;     // true if that finishes one that counts
     int coming;      // the page that is copied for the next slot
-    int comes_from;  // and which one of the volume it is
+    int comes_from;  // number of its source in the volume
     bool page_comes;
-    bool finishes;  // whether the first sweep finishes a page that counts
+    bool finishes;  // true if the first sweep finishes a page that counts
 
     int copied_column;  // the first column that this thread copies
     int own_copy;       // its place in a page
     int copied_row;     // of the volume
-    bool comes;         // whether there is anything to copy
+    bool comes;         // true if there is anything to copy
     const T* coming_from;
     Place<T> coming_to;
     Place<unsigned int> offsets_at;
     int buffer;
 
     Place<T> samples;   // this lane's place in the page that it takes
-    bool goes_on;       // whether its results are for the second sweep
-    Place<T> finished;  // where they go
+    bool goes_on;       // true if its results are for the second sweep
+    Place<T> finished;  // destination
     T* write_to;
 
     unsigned int outside;  // see set_ghosts
@@ -219,7 +220,7 @@ struct Slots {
         set_ghosts();
     }
 
-    // Which pages these slots take.
+    // Sets the pages of these slots.
     __device__ __forceinline__ void set_slots(Steps& steps) {
         const VolumesArgument<T>& launch = block.launch;
         const int pages = launch.pages;
@@ -262,7 +263,7 @@ struct Slots {
         steps.step += count;
     }
 
-    // This thread's share of a page that is copied: the same rows of some columns.
+    // Sets this thread's share of a page that is copied: the same rows of some columns.
     __device__ __forceinline__ void set_copy() {
         const VolumesArgument<T>& launch = block.launch;
         const Span& down = block.run.down;
@@ -285,7 +286,7 @@ struct Slots {
         copied_row = row;
     }
 
-    // This lane's places in pages in shared memory.
+    // Sets this lane's places in pages in shared memory.
     __device__ __forceinline__ void set_places(const Steps& steps) {
         const VolumesArgument<T>& launch = block.launch;
         const bool second = lane.second;
@@ -294,8 +295,8 @@ struct Slots {
         const int page = this->page;
         const int place = Tile::FIRST + lane.strip * COLUMNS * PITCH + lane.row * ROWS;
         goes_on = !second && works && counts;
-        // The first sweep's results of the volume's first and last pages may be those of the page outside, too. (What a
-        // mirror shows is in the buffer of the page outside.)
+        // The first sweep's results of the volume's first and last pages may be those of the page outside, too. (The
+        // samples of a mirror are in the buffer of the page outside.)
         const unsigned int beyond = page < 0 ? steps.before : launch.sides.of_pages.boundary[1];
         const bool again = second && (page < 0 || page == launch.pages) && is_sample(beyond) && beyond != MIRROR;
         samples = place_at((second ? block.results : block.samples) + ((page ^ (int)again) & 1) * PAGE + place);
@@ -305,8 +306,9 @@ struct Slots {
         write_to = block.launch.output + (long long)(page - 1) * page_size + (long long)first_column * rows + first_row;
     }
 
-    // What this lane writes of each column to device memory: a bit for each column, by the rows that are written at a time.
-    // (No member: the compiler would keep all members in memory until it has unrolled the loops over this array.)
+    // Sets the outputs of each column that this lane writes to device memory: a bit for each column, by the rows that
+    // are written at a time. (No member: the compiler would keep all members in memory until it has unrolled the loops
+    // over this array.)
     __device__ __forceinline__ void set_written(unsigned int (&written)[ROWS / COPY]) const {
         const Span& down = block.run.down;
         const Span& across = block.run.across;
@@ -327,9 +329,9 @@ struct Slots {
         }
     }
 
-    // What of the tile's sides is copied outwards, as Run::sides: of the first sweep's results, and, 8 bits further, of the
-    // samples above and below that this thread copies. (With 3 x 3 x 3 it is to be no number that all lanes share: those
-    // have their registers full of the filter.)
+    // Sets the tile's sides that are copied outwards, as in Run::sides: of the first sweep's results, and, 8 bits
+    // further, of the samples above and below that this thread copies. (With 3 x 3 x 3 it must not be a number that all
+    // lanes share: the registers for those are full of the filter.)
     __device__ __forceinline__ void set_ghosts() {
         const unsigned int sides = block.run.sides;
         const int upper = COPY == 1 ? (int)(sides >> 4 & 1) : 0;
@@ -341,7 +343,7 @@ struct Slots {
         outside = Tile::NEEDS_ROWS_ASIDE ? here((int)now) : now;
     }
 
-    // Constant pages, and the constants at the sides of those that come into their places.
+    // Writes constant pages, and the constants at the sides of pages that replace them.
     __device__ __forceinline__ void write_constants() const {
         const EndsArgument& ends = block.launch.sides.of_pages;
         const int pages = block.launch.pages;
@@ -379,7 +381,7 @@ struct Slots {
         };
         read_offsets(0);
         T* to = keep_address(write_to);
-        // The first sweep's results are for the second, whose are written.
+        // The first sweep's results are for the second, whose results are written.
         const auto write = [&](int c, const T(&points)[ROWS]) {
             write_run(goes_on, finished + c * PITCH, points);
             if constexpr (COPY == ROWS) {
@@ -408,7 +410,7 @@ struct Slots {
     // Copies the first sweep's results at the volume's sides outwards, all threads of the block together.
     __device__ __forceinline__ void write_ghosts_of_results() const {
         if ((this->outside & 0xff) != 0) {
-            // Computed here, and not ahead of the loop over slots: it is to take no registers there.
+            // Computed here, and not before the loop over slots: it must take no registers there.
             const unsigned int outside = here((int)this->outside);
             T* const top = block.results + buffer * PAGE + Tile::FIRST;
             __syncthreads();
@@ -450,7 +452,7 @@ struct Slots {
         }
     }
 
-    // A page further, and to the other buffers: all lie alike.
+    // Goes on by a page, and to the other buffers: all have the same layout.
     __device__ __forceinline__ void go_on() {
         const int other = buffer == 1 ? PAGE : -PAGE;
         buffer ^= 1;
@@ -485,7 +487,7 @@ __device__ __forceinline__ void sweep_run(const Block<T, Tile>& block, Tile& til
     Steps steps(block.run, block.launch.sides.of_pages);
 #pragma unroll 1
     while (steps.step <= block.run.stop + 2 + steps.waits) {
-        // Computed anew each time: it is to take no registers elsewhere.
+        // Recomputed each time: it must take no registers elsewhere.
         Slots<T, Tile> slots(block, steps);
         unsigned int written[Tile::ROWS / Tile::COPY];
         slots.set_written(written);

@@ -1,4 +1,4 @@
-// What the host tells a launch of sweeps_volumes.cuh, and what a block makes of it: its runs, each some pages of a tile.
+// The argument of a launch of sweeps_volumes.cuh, and a block's runs, each some pages of a tile.
 #pragma once
 
 #include "boundary.cuh"
@@ -15,13 +15,13 @@ __device__ __forceinline__ constexpr Number most(Number a, Number b) {
     return a > b ? a : b;
 }
 
-// Whether the ghost value next to an end is a sample of that end.
+// True if the ghost value next to an end is a sample of that end.
 __device__ __forceinline__ bool is_sample(unsigned int boundary) {
     return boundary != CONSTANT && boundary != CIRCULAR;
 }
 
-// Which of `size` rows, columns or pages has the value of the one at `place`, which is at most one outside unless they
-// are circular; negative for a constant.
+// Returns the number of `size` rows, columns or pages that gives the one at `place` its value. The place is at most one
+// outside unless they are circular. The result is negative for a constant.
 __device__ __forceinline__ int boundary_source(int place, int size, const EndsArgument& ends) {
     if (place >= 0 && place < size) return place;
     if (ends.circular()) {
@@ -51,8 +51,8 @@ struct Span {
         high = circular ? to + 2 : least(to + 2, size + 1);
     }
 
-    // Where COUNT neighbouring samples come from, ghost values among them, if one of them is needed; negative where none
-    // is, and for a constant.
+    // Returns the source of COUNT neighbouring samples, ghost values among them, if one of them is needed; else, and
+    // for a constant, a negative number.
     template <int COUNT>
     __device__ __forceinline__ int source(int place, int size, const EndsArgument& ends) const {
         return place + COUNT <= low || place >= high ? -1 : boundary_source(place, size, ends);
@@ -65,11 +65,11 @@ struct Run {
     Span across;
     int begin;  // the pages: from here on
     int stop;   // and up to here
-    // At which sides of the volume the tile is whose ghost values are samples: above, below, left and right a bit each,
-    // and 4 bits further where that is not the sample at the side but the one before it.
+    // The tile's sides at the volume's with ghost values that are samples: a bit each for above, below, left and right,
+    // and 4 bits further if the ghost value is not the sample at the side but the one before it.
     unsigned int sides;
 
-    // Part number `part` of a round, of the tile with that number. `height` and `width` are the tile's.
+    // Takes part number `part` of a round, of the tile with that number. `height` and `width` are the tile's.
     template <typename T>
     __device__ __forceinline__ void set(const VolumesArgument<T>& launch, const Round& round, int part, int tile,
                                         int height, int width) {

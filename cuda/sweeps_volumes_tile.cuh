@@ -1,4 +1,4 @@
-// What a lane of sweeps_volumes.cuh does with a page, and the copies and writes that go on meanwhile.
+// A lane's work on a page in sweeps_volumes.cuh, with the copies and writes that go on meanwhile.
 //
 // In the loop over columns nothing branches: copies and writes are instructions with a predicate.
 #pragma once
@@ -15,8 +15,8 @@ constexpr unsigned int NOWHERE = 0xffffffff;
 
 #ifdef __CUDACC_RTC__
 
-// Begins a copy of COUNT elements from `offset` behind an address, for this thread's current group of copies: if `comes`,
-// and the offset is not NOWHERE.
+// Begins a copy of COUNT elements from `offset` behind an address, for this thread's current group of copies: if
+// `comes`, and the offset is not NOWHERE.
 template <int COUNT, typename T>
 __device__ __forceinline__ void copy_to_place(bool comes, Place<T> to, const T* from, unsigned int offset) {
     const T* const address = from + offset;
@@ -44,7 +44,7 @@ __device__ __forceinline__ void copy_to_place(bool comes, Place<T> to, const T* 
     }
 }
 
-// Returns the address. The compiler keeps it in registers, and does not compute it anew where it is needed.
+// Returns the address. The compiler keeps it in registers, and does not recompute it where it is needed.
 template <typename T>
 __device__ __forceinline__ T* keep_address(T* address) {
     asm volatile("" : "+l"(address));
@@ -68,7 +68,7 @@ inline T* keep_address(T* address) {
 
 #ifdef __CUDACC_RTC__
 
-// Bounds how far ptxas moves instructions: it puts off multiply-adds that nothing waits for, and their operands take
+// Bounds how far ptxas moves instructions: it delays multiply-adds for which nothing waits, and their operands take
 // registers until then. It does so by a branch that is never taken: no number of slots is as large.
 __device__ __forceinline__ void bound_schedule(int slots, int number) {
     asm volatile(
@@ -127,11 +127,11 @@ inline void write_run(bool goes, Place<T> to, const T (&from)[COUNT]) {
 
 #endif
 
-// A tile: how its pages lie in shared memory, and what a lane does with one.
+// A tile: the layout of its pages in shared memory, and a lane's work on one.
 //
-// A lane holds as many neighbouring rows as have 16 bytes, of COLUMNS columns. STRIP_LANES lanes, one below the other, are
-// a strip, and those of a sweep's WARPS warps are some strips side by side. COPY elements are copied at a time, 1 or as
-// many as a lane has rows: then columns of the volume and of tiles begin and end at multiples of that. The compiler's
+// A lane holds the neighbouring rows that fill 16 bytes, of COLUMNS columns. STRIP_LANES lanes, one below the other,
+// are a strip, and those of a sweep's WARPS warps are some strips side by side. COPY elements are copied at a time, 1
+// or all of a lane's rows: then columns of the volume and of tiles begin and end at multiples of that. The compiler's
 // schedule is bounded after every BOUND columns, or not at all with 0. A filter has ROW_TAPS rows, 3 or 1.
 template <typename T, int STRIP_LANE_COUNT, int COLUMN_COUNT, int WARP_COUNT, int COPY_COUNT, int BOUND, int ROW_TAPS,
           class Filter>
@@ -154,14 +154,14 @@ struct Tile {
     static constexpr int ELEMENTS = 4 * PAGE;
     // The place of the tile's first row and column in it.
     static constexpr int FIRST = PITCH + ROWS;
-    // All threads copy a page, COPY_COLUMNS of its columns at a time by COPY_ROWS threads each: so a thread has the same
-    // rows of COPIES columns.
+    // All threads copy a page, COPY_COLUMNS of its columns at a time by COPY_ROWS threads each: so a thread has the
+    // same rows of COPIES columns.
     static constexpr int COPY_ROWS = HEIGHT / COPY + 2;
     static constexpr int COPY_COLUMNS = THREADS / COPY_ROWS;
     static constexpr int COPIES = (WIDTH + 2 + COPY_COLUMNS - 1) / COPY_COLUMNS;
     // It begins them while it computes the first half of its columns, COPIES_A_COLUMN with each.
     static constexpr int COPIES_A_COLUMN = most(2, (COPIES + COLUMNS / 2 - 1) / (COLUMNS / 2));
-    // The columns that these are, some behind the tile among them.
+    // Number of these columns, with some behind the tile.
     static constexpr int OFFSETS = (COPIES + COPIES_A_COLUMN) * COPY_COLUMNS;
     static_assert(COPY == 1 || COPY == ROWS, "one element or 16 bytes");
     static_assert(COPY_COLUMNS > 0, "a thread has the same rows of all columns that come");
@@ -169,7 +169,7 @@ struct Tile {
     static_assert(STRIP_LANES % 8 == 0 && STRIP_LANES * STRIPS == WARPS * LANES,
                   "all lanes work, and their accesses do not conflict");
 
-    // For each point the sums of the output that the next page finishes, and of the one behind that.
+    // For each point the sums of the output that the next page completes, and of the one behind that.
     T sums[2][COLUMNS][ROWS];
 
     __device__ __forceinline__ void clear() {
@@ -183,8 +183,8 @@ struct Tile {
         }
     }
 
-    // Takes a page of samples, from this lane's place there: `emit` gets what is finished, column by column, and `beside`
-    // is called before each. `slots` is the number of slots to come.
+    // Takes a page of samples, from this lane's place there: `emit` gets the completed outputs, column by column, and
+    // `beside` is called before each. `slots` is the number of slots to come.
     template <class Emit, class Beside>
     __device__ __forceinline__ void take_page(Place<T> place, int slots, const Emit& emit, const Beside& beside) {
         const T* const from = place.pointer();

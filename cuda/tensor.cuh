@@ -1,11 +1,11 @@
-// What chips of compute capability 9.0 have beside the others, each with a form for a processor beside it: FP64 tensor
-// cores, and copies into shared memory that run by themselves and tell a barrier when they are done.
+// Additional features of chips of compute capability 9.0, each with a form for a processor next to it: FP64 tensor
+// cores, and asynchronous copies into shared memory that signal a barrier when they are done.
 #pragma once
 
 #include "chip.cuh"
 
-// A barrier in shared memory, one phase after the other. A phase is over when all arrivals that it was made for have
-// come and all bytes that they announced.
+// A barrier in shared memory, one phase after the other. A phase is over when all its expected arrivals and all bytes
+// that they announced have come.
 typedef unsigned long long Barrier;
 
 #ifdef __CUDACC_RTC__
@@ -15,9 +15,9 @@ __device__ __forceinline__ unsigned int shared_address(const void* pointer) {
 }
 
 // D = A * B + D by a whole warp: D has 16 rows and 8 columns, A 16 x 8, B 8 x 8. With g = lane / 4 and q = lane % 4, a
-// lane has A(g, q), A(g + 8, q), A(g, q + 4), A(g + 8, q + 4); B(q, g), B(q + 4, g); D(g, 2 q), D(g, 2 q + 1),
-// D(g + 8, 2 q), D(g + 8, 2 q + 1). Each element of D is a chain of fused multiply-adds in ascending order, begun from
-// what it was: to the last bit, infinities and subnormal numbers included.
+// lane has A(g, q), A(g + 8, q), A(g, q + 4), A(g + 8, q + 4); B(q, g), B(q + 4, g); D(g, 2 q), D(g, 2 q + 1), D(g + 8,
+// 2 q), D(g + 8, 2 q + 1). Each element of D is a chain of fused multiply-adds in ascending order, begun from its
+// previous value: to the last bit, infinities and subnormal numbers included.
 __device__ __forceinline__ void multiply_8(double (&d)[4], double a0, double a1, double a2, double a3, double b0,
                                            double b1) {
     asm volatile(
@@ -40,8 +40,8 @@ __device__ __forceinline__ void meet() {
     asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
 }
 
-// How many registers each thread has from here on, in all of four neighbouring warps: fewer than before, which others
-// may take, or more, once there are so many.
+// Sets the registers of each thread from here on, for all of four neighbouring warps: fewer than before, which others
+// may take, or more, once that many are free.
 template <int COUNT>
 __device__ __forceinline__ void give_registers() {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(COUNT));
@@ -51,30 +51,30 @@ __device__ __forceinline__ void take_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(COUNT));
 }
 
-// Makes a barrier for so many arrivals a phase.
+// Makes a barrier for this number of arrivals a phase.
 __device__ __forceinline__ void make_barrier(Barrier* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
 
-// After the barriers are made and before the first copy: the unit that copies is to see them.
+// To be called after the barriers are made and before the first copy: makes them visible to the copy unit.
 __device__ __forceinline__ void barriers_are_made() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// After this thread's writes to shared memory: copies that are begun later come behind them.
+// To be called after this thread's writes to shared memory: orders later copies after them.
 __device__ __forceinline__ void writes_before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// Arrives, and announces so many bytes.
+// Arrives, and announces this number of bytes.
 __device__ __forceinline__ void arrive(Barrier* barrier, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
                  : "memory");
 }
 
-// Lets the next launch begin where there is room, as soon as all blocks of this one have called this; and waits until the
-// launch before has ended, whose results are there then. Of launches that may begin early each thread calls it, before it
-// touches an array and before it ends: who waits for this launch waits for those before it, too. For others it does
-// nothing.
+// Lets the next launch begin where there is room, as soon as all blocks of this one have called this; and waits until
+// the launch before has ended and its results are visible. Each thread of launches that may begin early calls it,
+// before it touches an array and before it ends: a wait for this launch is then also one for those before it. For
+// others it does nothing.
 __device__ __forceinline__ void follow_launch_before() {
     asm volatile("griddepcontrol.launch_dependents;");
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -88,7 +88,7 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, int bytes,
                  : "memory");
 }
 
-// Begins a bulk copy of `bytes` bytes from shared memory, behind writes_before_copies, in this thread's current group of
+// Begins a bulk copy of `bytes` bytes from shared memory, after writes_before_copies, in this thread's current group of
 // such copies. Both addresses and the number are multiples of 16.
 __device__ __forceinline__ void copy_out_bulk(void* to, const void* from, int bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(shared_address(from)),
@@ -96,12 +96,12 @@ __device__ __forceinline__ void copy_out_bulk(void* to, const void* from, int by
                  : "memory");
 }
 
-// EndsArgument that group, and waits until shared memory has been read for all such groups.
+// Ends that group, and waits until shared memory has been read for all such groups.
 __device__ __forceinline__ void end_leaving() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 __device__ __forceinline__ void wait_for_leaving() { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
 
-// Whether this lane is the one that the whole warp elects. Where it does something with numbers that are the same in
-// all lanes, the compiler knows that it is done once, and makes no loop over lanes of it.
+// True for the one lane that the whole warp elects. For work with numbers that are the same in all lanes, the compiler
+// then knows that it is done once, and makes no loop over lanes of it.
 __device__ __forceinline__ bool is_elected() {
     unsigned int elected;
     asm volatile(
@@ -135,16 +135,16 @@ __device__ __forceinline__ void copy_element(T* to, const T* from) {
                  : "memory");
 }
 
-// EndsArgument the group.
+// Ends the group.
 __device__ __forceinline__ void end_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// Waits for this thread's groups but for the last LATER ones.
+// Waits for all of this thread's groups but the last LATER ones.
 template <int LATER>
 __device__ __forceinline__ void wait_groups() {
     asm volatile("cp.async.wait_group %0;" ::"n"(LATER) : "memory");
 }
 
-// Where a double lies in shared memory: 32 bits that the compiler keeps instead of making them anew from a pointer.
+// Place of a double in shared memory: 32 bits that the compiler keeps instead of recomputing them from a pointer.
 struct Shared {
     unsigned int at;
 
@@ -168,8 +168,8 @@ __device__ __forceinline__ double2 read_pair_here(Shared from) {
     return pair;
 }
 
-// Four neighbours at a multiple of 16 bytes in shared memory, in one access. Written so, it is one: the compiler would
-// take the four apart and put them together again, each time it runs in another way.
+// Reads four neighbours at a multiple of 16 bytes in shared memory, in one access. In this form it stays one: the
+// compiler would split the four and merge them again, with varying results.
 __device__ __forceinline__ void read_four(const float* from, float* to) {
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
@@ -177,8 +177,8 @@ __device__ __forceinline__ void read_four(const float* from, float* to) {
                  : "memory");
 }
 
-// Writes two neighbouring outputs where there is room for them: the first needs `room` to be more than `at`, the second
-// more than `at + 1`. That is predicated: a branch would end the block of instructions in which ptxas mixes this with
+// Writes two neighbouring outputs if there is room for them: the first needs `room` to be more than `at`, the second
+// more than `at + 1`. This is predicated: a branch would end the block of instructions in which ptxas mixes this with
 // the multiplications.
 //
 // PAIRS: `room - at` is never 1, and `to` is a multiple of 16.
@@ -207,7 +207,7 @@ __device__ __forceinline__ void write_two(int room, int at, double* to, double f
     }
 }
 
-// Writes two neighbouring outputs where `which` has that bit, and the second only if the first is not `alone`: predicated,
+// Writes two neighbouring outputs if `which` has that bit, and the second only if the first is not `alone`: predicated,
 // too. PAIRS: `to` is a multiple of 16 and `alone` never holds.
 template <bool PAIRS>
 __device__ __forceinline__ void write_two_of(unsigned int which, int bit, bool alone, double* to, double first,
@@ -239,7 +239,7 @@ __device__ __forceinline__ void write_two_of(unsigned int which, int bit, bool a
     }
 }
 
-// The lesser and the greater of both, here and not later.
+// Keep the lesser or the greater of both, here and not later.
 __device__ __forceinline__ void keep_least(unsigned int& least, unsigned int other) {
     asm volatile("min.u32 %0, %0, %1;" : "+r"(least) : "r"(other));
 }
@@ -247,7 +247,7 @@ __device__ __forceinline__ void keep_most(unsigned int& most, unsigned int other
     asm volatile("max.u32 %0, %0, %1;" : "+r"(most) : "r"(other));
 }
 
-// The upper and the lower half of the 64 bits.
+// Return the upper or the lower half of the 64 bits.
 __device__ __forceinline__ unsigned int high_word(double value) {
     return static_cast<unsigned int>(__double2hiint(value));
 }
@@ -268,7 +268,7 @@ __device__ __forceinline__ unsigned int low_word(double value) {
     return static_cast<unsigned int>(bits);
 }
 
-// What a lane gives to the others for a product, and the product of what all of them gave.
+// A lane's factors of a product for the other lanes, and the product of the factors of all.
 struct Factors {
     double a[4];
     double b[2];
@@ -351,7 +351,7 @@ __device__ inline void keep_most(unsigned int& most, unsigned int other) { most 
 
 #endif
 
-// How large the value is, without its sign: the upper half but for that, with all of the lower half in the last bit. It
+// Returns the magnitude of the value: the upper half without the sign, with all of the lower half in the last bit. It
 // is 0 for zero alone.
 __device__ __forceinline__ unsigned int magnitude(double value) {
     const unsigned int low = low_word(value);

@@ -1,10 +1,10 @@
 // The convolution of images, in double, on the tensor cores of chips of compute capability 9.0: see tensor_strips.cuh.
 //
-// Compiled for -DSIZE, 7, 9, 11 or 15: filters of up to so many rows and columns, which are laid into the middle of
-// SIZE x SIZE.
+// Compiled for -DSIZE, 7, 9, 11 or 15: filters of at most this number of rows and columns, which are laid into the
+// middle of SIZE x SIZE.
 //
 // A warp takes a strip of ROWS rows and streams over the columns. Its samples come through a circular buffer in shared
-// memory, which only this warp uses. The outputs that are under way have SLOTS slots among its accumulators.
+// memory, which only this warp uses. The outputs in flight have SLOTS slots among its accumulators.
 //
 //     lay the filter into a band; clear the circular buffer
 //     for each segment of the warp's work, some neighbouring columns in a strip:
@@ -19,7 +19,7 @@
 //             after the turn: flag the piece of the segment if there were special values
 //         compute flagged pieces again, by plain chains
 //
-// So no multiplication waits for what is read or written in its pass. How outputs lie in the tiles is the policy
+// So no multiplication waits for the reads or writes in its pass. The layout of outputs in the tiles is the policy
 // `Tiles`:
 //  - SIZE 15: the slots are the 16 rows of D. The band is A, from a table in shared memory; a column of samples is B,
 //    8 outputs a tile. Of the multiply-adds 88% are the filter's.
@@ -33,7 +33,7 @@
 
 namespace {
 
-// Makes the barriers and clears the buffer, which hold nothing yet, and lays the filter into the band.
+// Makes the barriers and clears the buffer, which are empty, and lays the filter into the band.
 __device__ __forceinline__ Tiles prepare(const TensorArgument& launch, const Ring& ring) {
     const int lane = threadIdx.x % LANES;
     double* const entries = shared_memory() + TABLE;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void convolution(const TensorArgument& launch) {
         const Segment& segment = *ring.segment();
         const int steps = segment.count + SIZE - 1;
         ring.begin_segment(part, (steps + COLUMNS - 1) / COLUMNS);
-        // Where this lane's samples are in columns of an even and of an odd number.
+        // This lane's samples in columns of an even and of an odd number.
         const int odd = is_odd(address_of(part, ring.box_of(ring.begin)));
         const int samples[2] = {tiles.first_sample() + odd, tiles.first_sample() + (odd ^ turns)};
         Outputs<PAIRS> outputs(part, segment, tiles.first_output());
@@ -136,7 +136,7 @@ __device__ __forceinline__ void convolution(const TensorArgument& launch) {
 
 }  // namespace
 
-// Where every column of outputs begins at a multiple of 16: two rows go out at once.
+// If every column of outputs begins at a multiple of 16: two rows are written at once.
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_convolution_pairs(TensorArgument launch) {
     convolution<true>(launch);
 }
@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_convolut
     convolution<false>(launch);
 }
 
-// What the host must know to launch it, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int tile_rows_of_output = ROWS;
 extern "C" __constant__ unsigned int tile_columns_of_output = 1;
 extern "C" __constant__ unsigned int block_warps = WARPS;

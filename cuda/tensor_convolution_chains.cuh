@@ -1,5 +1,5 @@
-// The fallback of tensor_convolution.cu: pieces of a segment that have special values are computed again by plain chains
-// of fused multiply-adds, on the vector units. Samples come through the warp's circular buffer once more.
+// The fallback of tensor_convolution.cu: pieces of a segment that have special values are recomputed by plain chains of
+// fused multiply-adds, on the vector units. Samples come through the warp's circular buffer once more.
 #pragma once
 
 #include "tensor_convolution_ring.cuh"
@@ -8,8 +8,9 @@ namespace {
 
 constexpr int EACH = ROWS / LANES;  // rows of a lane, which lie LANES rows apart
 
-// Multiplies a column of samples for all outputs that need it. sums[w] is the sum of the output that has taken w columns
-// of SIZE x SIZE, of which the filter is the middle. It becomes sums[w + 1]; the last one comes out as sums[SIZE - 1].
+// Multiplies a column of samples for all outputs that need it. sums[w] is the sum of the output that has taken w
+// columns of SIZE x SIZE, with the filter in the middle. It becomes sums[w + 1]; the last one comes out as sums[SIZE -
+// 1].
 //
 // FULL: the filter is SIZE x SIZE.
 template <bool FULL>
@@ -50,7 +51,7 @@ __device__ __forceinline__ void multiply_column(const TensorPart& part, const do
     }
 }
 
-// Computes the flagged pieces of a segment again. Returns the number of chunks that have come through the ring then.
+// Recomputes the flagged pieces of a segment. Returns the number of chunks that have come through the ring then.
 template <bool FULL>
 __device__ __noinline__ int recompute_pieces(TensorPart part, Ring ring) {
     Segment* const segment = ring.segment();
@@ -109,7 +110,7 @@ __device__ __noinline__ int recompute_pieces(TensorPart part, Ring ring) {
     return ring.end;
 }
 
-// Computes the flagged pieces of the present segment again, if there are any.
+// Recomputes the flagged pieces of the present segment, if there are any.
 __device__ __forceinline__ void recompute_flagged(const TensorPart& part, Ring& ring) {
     if (ring.segment()->pieces.flags == 0) return;
     if (part.height == SIZE && part.width == SIZE) {

@@ -1,15 +1,16 @@
-// The sizes of tensor_convolution.cu, for filters of up to SIZE rows and columns, and what lies where in shared memory.
+// The sizes of tensor_convolution.cu, for filters of up to SIZE rows and columns, and the layout of shared memory.
 #pragma once
 
 #include "tensor_strips.cuh"
 
 namespace {
 
-// How the outputs of a strip share the tiles of the tensor cores, as measured on an H200 among some dozen layouts a size.
+// Division of the outputs of a strip among tiles of the tensor cores, as measured on an H200 among some dozen layouts a
+// size.
 //  - OUTPUTS: neighbouring outputs that share a slot of the accumulators.
 //  - STEPS: multiply-adds of an output's column, a multiple of 4.
-//  - SLOTS: columns of outputs that are under way.
-//  - TILES: of a strip, one below the other; PASSES: blocks of instructions in which they are multiplied.
+// - SLOTS: columns of outputs that are in flight.
+// - TILES: of a strip, one below the other; PASSES: blocks of instructions in which they are multiplied.
 //  - COLUMNS: of a chunk of samples.
 #if SIZE == 15
 constexpr int OUTPUTS = 1, STEPS = 16, SLOTS = 16, TILES = 8, PASSES = 2, COLUMNS = 8;
@@ -22,9 +23,9 @@ constexpr int OUTPUTS = 2, STEPS = 8, SLOTS = 8, TILES = 4, PASSES = TILES, COLU
 #else
 #error "SIZE, the most rows and columns of the filter, must be 7, 9, 11 or 15"
 #endif
-// Whether the slots are the rows of D or its columns.
+// True if the slots are the rows of D, false for its columns.
 constexpr bool SLOTS_ARE_ROWS = SIZE == 15;
-// Whether a segment ends with a whole chunk, whose last columns may be for nothing, or with its last column.
+// True if a segment ends with a whole chunk, whose last columns may be unused, false if with its last column.
 constexpr bool ENDS_WITH_CHUNK = SLOTS_ARE_ROWS;
 constexpr int ROWS = (SLOTS_ARE_ROWS ? 8 : 16 * OUTPUTS) * TILES;  // of a strip
 constexpr int RADIUS = SIZE / 2;
@@ -32,7 +33,7 @@ constexpr int WARPS = 8;      // of a block
 constexpr int OCCUPANCY = 1;  // blocks that a multiprocessor holds
 constexpr int THREADS = LANES * WARPS;
 
-// A segment costs so many columns beside its outputs: those ahead of them, and the time until its first samples come.
+// Additional cost of a segment, in columns: those before its outputs, and the time until its first samples come.
 constexpr int SEGMENT_OVERHEAD = SIZE - 1 + 8;
 
 // A warp's circular buffer has CHUNKS chunks of COLUMNS columns. A column has the samples that a strip needs, and one
@@ -41,7 +42,7 @@ constexpr int CHUNKS = 2;
 constexpr int LENGTH = (ROWS - OUTPUTS + STEPS + 2) / 2 * 2;
 constexpr int CHUNK = LENGTH * COLUMNS;
 constexpr int RING = CHUNK * CHUNKS;
-// Outputs in the image are multiplied with so many rows below it, be it by zero.
+// Outputs in the image are multiplied with this number of rows below them, even if by zero.
 constexpr int ROWS_BELOW = STEPS - RADIUS - 1;
 static_assert(COLUMNS % 2 == 0 && SLOTS % COLUMNS == 0, "phases have places in chunks");
 
@@ -51,8 +52,8 @@ constexpr int CHUNK_PASSES = COLUMNS * PASSES;
 constexpr int SCAN_TURNS = (CHUNK / 2 + LANES - 1) / LANES;
 constexpr int SCANNED = (SCAN_TURNS + CHUNK_PASSES - 2) / (CHUNK_PASSES - 1);
 
-// Shared memory, in doubles: the band where it does not fit into registers, the warps' buffers, the barriers of their
-// chunks, their segments, and what stands around the array.
+// Shared memory, in doubles: the band if it does not fit into registers, the warps' buffers, the barriers of their
+// chunks, their segments, and the array's boundaries.
 constexpr int TABLE = SLOTS_ARE_ROWS ? SLOTS * STEPS * 16 : 0;
 constexpr int BARRIERS_AT = TABLE + WARPS * RING;
 constexpr int SEGMENTS_AT = BARRIERS_AT + WARPS * CHUNKS;

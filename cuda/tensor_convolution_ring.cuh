@@ -5,27 +5,27 @@
 
 namespace {
 
-// Neighbouring columns of a page, in one strip, and how their samples come, chunk by chunk.
+// Neighbouring columns of a page, in one strip, and the transfer of their samples, chunk by chunk.
 struct Segment {
     long long top;  // its first row
     long long page;
     long long column;      // its first
     int count;             // its columns
-    int rest;              // whether some of what is above or below the image comes one by one
+    int rest;              // nonzero if some ghost cells above or below the image are copied one by one
     FlaggedPieces pieces;  // of its steps: an output is written SIZE steps after its column
     InnerBoxes inner;      // of its chunks
-    WorkRange work;        // what follows it. (Kept here, since a loop that runs long has no registers to spare.)
+    WorkRange work;        // the rest. (Kept here, since a loop that runs long has no registers to spare.)
 };
 static_assert(sizeof(Segment) <= 8 * SEGMENT, "there is room for it");
 
 // A warp's circular buffer in shared memory. Chunks are counted through all segments.
 struct Ring {
-    // Of the present segment:
+    // In the present segment:
     int begin;  // its first chunk
     int end;    // behind its last
 
     static __device__ __forceinline__ double* samples() { return shared_memory() + TABLE + threadIdx.x / LANES * RING; }
-    // Tells when a chunk has come.
+    // Returns the barrier that signals a chunk's arrival.
     static __device__ __forceinline__ Barrier* full(int number) {
         return reinterpret_cast<Barrier*>(shared_memory() + BARRIERS_AT) + threadIdx.x / LANES * CHUNKS +
                number % CHUNKS;
@@ -45,7 +45,7 @@ struct Ring {
         end += chunks;
         const Box box = box_of(begin);
         const unsigned long long address = address_of(part, box);
-        // The first column of the box is this far from the first that is at hand, and as far behind the last.
+        // The first column of the box is this far from the first in the input, and as far behind the last.
         const long long ahead = box.column < place_of(part, box) ? box.column : place_of(part, box);
         const long long at_hand = part.before + part.count + part.after - place_of(part, box);
         const long long behind = part.columns - box.column < at_hand ? part.columns - box.column : at_hand;
@@ -69,9 +69,9 @@ struct Ring {
         __syncwarp();
     }
 
-    // Writes the constants above and below the image into all columns of the buffer. Copies in bulk leave them there, so
-    // that is done once a segment: where each column has the same constant, with no sample beside it that comes alone,
-    // and no columns before the first one have a constant of their own, which would take their place.
+    // Writes the constants above and below the image into all columns of the buffer. Bulk copies do not overwrite them,
+    // so this is done once a segment: if each column has the same constant, without adjacent samples that are copied
+    // one by one, and if no columns before the first one have a constant of their own, which would take their place.
     static __device__ __forceinline__ void write_once(const BulkRows& bulk) {
 #pragma unroll 1
         for (int c = threadIdx.x % LANES; c < COLUMNS * CHUNKS; c += LANES) {
@@ -89,9 +89,9 @@ struct Ring {
         return {segment()->top - RADIUS, column, segment()->page, segment()->page};
     }
 
-    // Asks for a chunk at an edge. Some samples are written at once, where copies in bulk may come later; some come in
-    // this group of copies; the others are copied in bulk, which the barrier tells. (Here and below the part is a copy:
-    // what a function that is called has the address of is no constant to the compiler any more.)
+    // Requests a chunk at an edge. Some samples are written at once, before later bulk copies; some come in this group
+    // of copies; the others are copied in bulk, which the barrier signals. (Here and below the part is a copy: a
+    // variable whose address is passed to a called function is no constant to the compiler any more.)
     static __device__ __noinline__ void fetch_at_edge(TensorPart part, int begin, int number) {
         const Box box = Ring{begin, 0}.box_of(number);
         request_at_edge<LENGTH, COLUMNS, RADIUS, ROWS_BELOW>(part, *sides(), box, chunk(number), full(number));
@@ -104,7 +104,7 @@ struct Ring {
         writes_before_copies();
     }
 
-    // Asks for a chunk, if it is one of the segment's.
+    // Requests a chunk, if it is one of the segment's.
     __device__ __forceinline__ void fetch(const TensorPart& part, int number) const {
         if (number < end) {
             const InnerBoxes inner = segment()->inner;
@@ -119,12 +119,12 @@ struct Ring {
         end_group();
     }
 
-    // Asks for the segment's first chunks, as many as are on their way at a time.
+    // Requests the segment's first chunks, up to the number in flight at a time.
     __device__ __forceinline__ void fetch_first(const TensorPart& part) const {
         for (int i = 0; i < CHUNKS - 1; ++i) fetch(part, begin + i);
     }
 
-    // Waits for a chunk, with all that were asked for before the last CHUNKS - 2.
+    // Waits for a chunk, with all that were requested before the last CHUNKS - 2.
     __device__ __forceinline__ void await(int number) const {
         wait_groups<CHUNKS - 2>();
         if (number < end) wait(full(number), number / CHUNKS & 1);
@@ -156,8 +156,8 @@ __device__ __forceinline__ void scan_in_pass(SpecialValueScan& scan, double2 (&p
     }
 }
 
-// Scans the rest of a chunk that is left after so many passes. A pass looks at what the one before it has read, so some
-// samples of the last column that was multiplied are among that.
+// Scans the rest of a chunk after this number of passes. A pass scans the pairs that the one before it has read, so
+// some samples of the last column that was multiplied are among them.
 __device__ __forceinline__ void scan_rest(SpecialValueScan& scan, Shared own, int passes) {
     const int seen = (passes - 2) * SCAN_TURNS / (CHUNK_PASSES - 1);
 #pragma unroll 1
@@ -171,14 +171,14 @@ __device__ __forceinline__ void scan_rest(SpecialValueScan& scan, Shared own, in
 
 // ---- the segments of a warp
 
-// All of a warp's work. Each group of strips that neighbouring warps take has SEGMENT_OVERHEAD places ahead of its
-// columns, so that warps whose work goes on into another group have as much to do as the others.
+// Returns all of a warp's work. Each group of strips that neighbouring warps take has SEGMENT_OVERHEAD places before
+// its columns, so that warps whose work goes on into another group have as much to do as the others.
 __device__ __forceinline__ WorkRange work_of(const TensorPart& part) {
     const long long groups = ((part.rows + ROWS - 1) / ROWS + part.abreast - 1) / part.abreast;
     return work_range_of(groups * (SEGMENT_OVERHEAD + part.count), part.abreast, WARPS);
 }
 
-// The next segment of a warp's work, or one below the image.
+// Returns the next segment of a warp's work, or one below the image.
 __device__ __forceinline__ Segment next_of(const TensorPart& part, WorkRange& work) {
     const long long group = work.at / (SEGMENT_OVERHEAD + part.count);
     long long from = work.at - group * (SEGMENT_OVERHEAD + part.count) - SEGMENT_OVERHEAD;
@@ -204,7 +204,7 @@ __device__ __forceinline__ Segment next_of(const TensorPart& part, WorkRange& wo
     return segment;
 }
 
-// Turns to the next segment of the warp's work, if there is one.
+// Goes to the next segment of the warp's work, if there is one.
 __device__ __forceinline__ bool next_segment(const TensorPart& part) {
     Segment* const segment = Ring::segment();
     WorkRange work = segment->work;
@@ -220,7 +220,7 @@ __device__ __forceinline__ bool next_segment(const TensorPart& part) {
     return true;
 }
 
-// Where the first output of a segment goes.
+// Returns the address of the first output of a segment.
 __device__ __forceinline__ double* outputs_of(const TensorPart& part, const Segment& segment) {
     return part.output + (segment.page * part.columns + segment.column - part.first) * part.rows + segment.top;
 }

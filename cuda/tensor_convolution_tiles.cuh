@@ -1,16 +1,16 @@
-// How the outputs that are under way lie in the tiles of the tensor cores: a warp's accumulators, and the fragments of
-// the band and of the samples that it multiplies. Part of tensor_convolution.cu, which says when each function is called.
+// Layout of the outputs in flight in the tiles of the tensor cores: a warp's accumulators, and the fragments of the
+// band and of the samples that it multiplies. Part of tensor_convolution.cu, which calls these functions.
 //
-// A column of samples is multiplied in PASSES passes, of some tiles each. A phase is the column's number modulo SLOTS: it
-// says which slot has just been completed, and which columns of the filter the others need. All functions are unrolled,
-// so that a choice among registers is made when this is compiled.
+// A column of samples is multiplied in PASSES passes, of some tiles each. A phase is the column's number modulo SLOTS:
+// it gives the slot that has just been completed, and the columns of the filter that the others need. All functions are
+// unrolled, so that registers are selected at compile time.
 #pragma once
 
 #include "tensor_convolution_ring.cuh"
 
 namespace {
 
-// The entry of the filter in a row and a column of SIZE x SIZE, or of what lies around it: zero there.
+// Returns the entry of the filter in a row and a column of SIZE x SIZE: zero outside of the filter.
 __device__ __forceinline__ double entry_at(const TensorPart& part, const double* entries, int row, int column) {
     row -= (SIZE - part.height) / 2;
     column -= (SIZE - part.width) / 2;
@@ -18,10 +18,10 @@ __device__ __forceinline__ double entry_at(const TensorPart& part, const double*
     return has ? entries[column * part.height + row] : 0.0;
 }
 
-// The column of the filter that a slot needs in a phase, or one that is none.
+// Returns the column of the filter that a slot needs in a phase, or one outside of the filter.
 __device__ __forceinline__ int column_of(int phase, int slot) { return (phase - slot + SIZE - 1 + 2 * SLOTS) % SLOTS; }
 
-// Where a lane's outputs of a segment go.
+// A lane's outputs of a segment.
 template <bool PAIRS>
 struct Outputs {
     double* to;  // the first, in the column that is written while the present column of samples is multiplied
@@ -35,12 +35,12 @@ struct Outputs {
         rows = below < ROWS ? static_cast<int>(below) : ROWS;
     }
 
-    // Takes up the next column of samples.
+    // Goes to the next column of samples.
     __device__ __forceinline__ void advance(const TensorPart& part) {
         ++step;
         to += part.rows;
     }
-    // The rows that a lane writes now, if it has the completed slot.
+    // Returns the number of rows that a lane writes now, if it has the completed slot.
     __device__ __forceinline__ int written(bool has_slot) const {
         return has_slot && step >= SIZE && step <= steps ? rows : 0;
     }
@@ -76,7 +76,7 @@ struct Tiles {
         band = in_shared(table + 2 * (threadIdx.x % LANES));
     }
 
-    // A lane's first sample of a column, and its first row of outputs, in the strip.
+    // Return a lane's first sample of a column, and its first row of outputs, in the strip.
     static __device__ __forceinline__ int first_sample() { return threadIdx.x % LANES / 4 + threadIdx.x % 4; }
     static __device__ __forceinline__ int first_output() { return 2 * (threadIdx.x % 4); }
 
@@ -143,7 +143,7 @@ struct Tiles {
     static constexpr int TILE_SLOTS = 8 / OUTPUTS;
     static constexpr int SLOT_TILES = SLOTS / TILE_SLOTS;
 
-    double band[SLOTS][KS];  // what the slots of the first tile need, by phase; the other tiles' is of earlier phases
+    double band[SLOTS][KS];  // for the slots of the first tile, by phase; the other tiles use earlier phases
     double sums[TILES][SLOT_TILES][4];
     double a[TILES][KS][2];
 
@@ -162,7 +162,8 @@ struct Tiles {
         }
     }
 
-    // A lane's first sample of a column, and the first of its two neighbouring rows of outputs in a tile, in the strip.
+    // Return a lane's first sample of a column, and the first of its two neighbouring rows of outputs in a tile, in the
+    // strip.
     static __device__ __forceinline__ int first_sample() {
         return OUTPUTS * (threadIdx.x % LANES / 4) + threadIdx.x % 4;
     }

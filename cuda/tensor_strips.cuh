@@ -1,26 +1,26 @@
-// What the convolutions on tensor cores share: their argument, how samples come to a warp, and which results are computed
-// again.
+// Common part of the convolutions on tensor cores: their argument, the transfer of samples to a warp, and the choice of
+// results to be recomputed.
 //
 // One idea throughout: rolling accumulators. A warp owns a strip of the array and streams along the filter's outer
-// dimension, over the columns of an image or the pages of a volume. Every output that is under way there has a slot
-// among the accumulators. The next samples are read once and multiplied for all slots, each with the entries that it
-// needs now: the filter is laid into a band, with zeros where a slot has no entry for a sample. A completed slot is
-// written, cleared, and taken by the next output. So each output is the chain of fused multiply-adds from +0 in the
-// filter's column-major order, with products with zeros among them.
+// dimension, over the columns of an image or the pages of a volume. Every output in flight has a slot among the
+// accumulators. The next samples are read once and multiplied for all slots, each with the entries that it needs now:
+// the filter is laid into a band, with zeros where a slot has no entry for a sample. A completed slot is written,
+// cleared, and taken by the next output. So each output is the chain of fused multiply-adds from +0 in the filter's
+// column-major order, with products with zeros among them.
 //
 // Such a product changes two things, and nothing else:
-//  - It is NaN where the sample is infinite or NaN.
-//  - It may turn -0 into +0. A chain that began with +0 comes to -0 only where a sum that is not zero is rounded to it: a
-//    sum of finite numbers less than half of the least subnormal number, 2^-1074. Every accumulator is a multiple of
-//    2^-1074; so is every product of a sample and an entry whose last places' values have a product of at least that. So
-//    where every sample that is not zero is large enough for the filter's smallest entry (`TensorPart::underflow_limit`), no
-//    sum is rounded to zero, no accumulator is ever -0, and nothing differs. Samples that are zero do no harm, and outputs
-//    may cancel to +0: images with constant regions cost nothing more.
-// An accumulator that is infinite or NaN without such a sample, because a sum overflowed, is so in the plain chain, too:
-// what follows are products of finite numbers in the same order.
+// - It is NaN if the sample is infinite or NaN.
+// - It may turn -0 into +0. A chain that began with +0 comes to -0 only if a nonzero sum is rounded to it: a sum of
+//    finite numbers less than half of the least subnormal number, 2^-1074. Every accumulator is a multiple of 2^-1074;
+//    so is every product of a sample and an entry whose last places' values have a product of at least that. So if
+//    every nonzero sample is large enough for the filter's smallest entry (`TensorPart::underflow_limit`), no sum is
+//    rounded to zero, no accumulator is ever -0, and nothing differs. Samples that are zero do no harm, and outputs may
+//    cancel to +0: images with constant regions cost nothing more.
+// An accumulator that is infinite or NaN without such a sample, because a sum overflowed, is so in the plain chain,
+// too: the following products are of finite numbers in the same order.
 //
-// So a scan of all samples tells where the results may be wrong. The warp flags that piece of its strip, and computes it
-// again by plain chains when it has done the strip: at the speed of the vector units, in about twice the time of the rest.
+// So a scan of all samples finds the results that may be wrong. The warp flags that piece of its strip, and recomputes
+// it by plain chains when it has done the strip: at the speed of the vector units, in about twice the time of the rest.
 #pragma once
 
 #include "boundary.cuh"
@@ -38,14 +38,14 @@ constexpr int MAX_ENTRIES = 343;                   // 7 x 7 x 7, which is more t
 // The filter, in column-major order.
 __constant__ double F[MAX_ENTRIES];
 
-// EndsArgument the basic block of instructions: after each column, or after some tiles of it. Otherwise ptxas would order all
+// Ends the basic block of instructions: after each column, or after some tiles of it. Otherwise ptxas would order all
 // multiplications of a loop by accumulator, and each would wait for the one before: twice the time. It cannot know that
-// these numbers are zero. The condition has the scan in it, or ptxas would keep all that it is made of until later.
+// these numbers are zero. The condition includes the scan, or ptxas would keep its operands until later.
 #define END_OF_BLOCK(NUMBER)                            \
     do {                                                \
         if (launch.zeros[NUMBER] & scan.bits()) return; \
     } while (0)
-// EndsArgument the basic block of a warp that scans nothing.
+// Ends the basic block of a warp that scans nothing.
 #define END_OF_BLOCK_UNSCANNED(NUMBER)    \
     do {                                  \
         if (launch.zeros[NUMBER]) return; \
@@ -53,11 +53,11 @@ __constant__ double F[MAX_ENTRIES];
 
 namespace {
 
-// Whether a double's address is no multiple of 16.
+// True if a double's address is no multiple of 16.
 __device__ __forceinline__ int is_odd(unsigned long long address) { return static_cast<int>(address >> 3 & 1); }
 
-// Copies into shared memory: the filter, for all threads of a block to make their bands of it, and what stands around the
-// array. (A function that is called for samples at an edge would get all that on the stack each time.)
+// Copies into shared memory: the filter, for all threads of a block to make their bands of it, and the array's
+// boundaries. (A function that is called for samples at an edge would get all that on the stack each time.)
 template <int THREADS>
 __device__ __forceinline__ void fetch_filter(const TensorArgument& launch, double* to, SidesArgument* sides) {
     const TensorPart& part = launch.part;
@@ -66,54 +66,55 @@ __device__ __forceinline__ void fetch_filter(const TensorArgument& launch, doubl
     __syncthreads();
 }
 
-// The shared memory that the launch asked for. Called where it is needed: pointers that are kept take registers.
+// Returns the shared memory that the launch asked for. Called where it is needed: pointers that are kept take
+// registers.
 __device__ __forceinline__ double* shared_memory() {
     DYNAMIC_SHARED(double2, memory);
     return reinterpret_cast<double*>(memory);
 }
 
-// ---- samples on their way
+// ---- transfer of samples
 
 // Some neighbouring columns of a page, from the row `top` on.
 struct Box {
     long long top;
     long long column;       // the first
-    long long page;         // where the box is
-    long long source_page;  // which page stands there: see `sample_at`
+    long long page;         // of the box
+    long long source_page;  // source of its samples: see `sample_at`
 };
 
-// The first column of a box among those at hand, if it is one.
+// Returns the number of a box's first column among those in the input, if it is one.
 __device__ __forceinline__ long long place_of(const TensorPart& part, const Box& box) {
     return box.page * part.columns + box.column - (part.first - part.before);
 }
 
-// Where the first sample of a box is, or would be if it were there.
+// Returns the address of the first sample of a box, or where it would be.
 __device__ __forceinline__ unsigned long long address_of(const TensorPart& part, const Box& box) {
     return reinterpret_cast<unsigned long long>(part.input) + 8 * (place_of(part, box) * part.rows + box.top);
 }
 
-// Copies in bulk keep addresses modulo 16. So where the first sample of a column lies, or would lie, at an address that
-// is no multiple of that, it is the second in its place in shared memory. From column to column that changes if the
-// number of rows is odd.
+// Bulk copies keep addresses modulo 16. So if the first sample of a column lies, or would lie, at an address that is no
+// multiple of that, it is the second in its place in shared memory. From column to column that changes if the number of
+// rows is odd.
 
-// Which places of a column come in bulk: from `low` up to `high`, which are even, so that both ends are multiples of
-// 16 bytes.
+// The places of a column that are copied in bulk: from `low` up to `high`, which are even, so that both ends are
+// multiples of 16 bytes.
 struct BulkRows {
     int low;
     int high;
 };
 
-// Asks for the few samples of a column that do not come in bulk, one by one. The lanes that share the column begin at
-// `own` and go on by SHARING. `top` is the row of the column's first place; `from` is where the column's row 0 is, if
-// it is there; else `outside` stands in all of its places.
+// Requests the few samples of a column that are not copied in bulk, one by one. The lanes that share the column begin
+// at `own` and go on by SHARING. `top` is the row of the column's first place; `from` is the address of the column's
+// row 0, if it is there; else `outside` is the value of all of its places.
 //
-// No output that is written needs samples further below the last row than ROWS_BELOW. They keep what the ring had.
+// No output that is written needs samples further below the last row than ROWS_BELOW. They keep the ring's old values.
 template <int LENGTH, int RADIUS, int ROWS_BELOW, int SHARING>
 __device__ __forceinline__ void request_rest(const TensorPart& part, const EndsArgument& of_rows, double* column,
                                              BulkRows bulk, int own, long long top, bool has, const double* from,
                                              double outside) {
     const int end = part.rows + ROWS_BELOW - top < LENGTH ? static_cast<int>(part.rows + ROWS_BELOW - top) : LENGTH;
-    const EndsArgument ends = of_rows;  // as it lies where samples may go, too, it would be read for each
+    const EndsArgument ends = of_rows;  // copied, since it may alias the samples' places: it would be read for each
 #pragma unroll 1
     for (int i = own;; i += SHARING) {
         const int place = i < bulk.low ? i : i + bulk.high - bulk.low;
@@ -127,7 +128,7 @@ __device__ __forceinline__ void request_rest(const TensorPart& part, const EndsA
     }
 }
 
-// Asks for a box of which some columns are not at hand, or others stand for them.
+// Requests a box with columns that are not in the input, or are copies of others.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
 __device__ __forceinline__ void request_at_edge(const TensorPart& part, const SidesArgument& sides, const Box& box,
                                                 double* to, Barrier* full) {
@@ -153,7 +154,7 @@ __device__ __forceinline__ void request_at_edge(const TensorPart& part, const Si
             arrive(full, bytes);
             if (bytes > 0) copy_bulk(column + bulk.low, from + top + bulk.low, bytes, full);
         }
-        // Where two sides meet, the later dimension's constant counts.
+        // If two sides meet, the later dimension's constant takes precedence.
         const double outside =
             box.source_page < 0 ? constant_of(sides.of_pages, box.source_page) : constant_of(sides.of_columns, of);
         request_rest<LENGTH, RADIUS, ROWS_BELOW, SHARING>(part, sides.of_rows, column, bulk, own, top, has, from,
@@ -161,7 +162,7 @@ __device__ __forceinline__ void request_at_edge(const TensorPart& part, const Si
     }
 }
 
-// Asks for what does not come in bulk of a box of which all columns are at hand.
+// Requests the samples that are not copied in bulk, of a box whose columns are all in the input.
 template <int LENGTH, int COLUMNS, int RADIUS, int ROWS_BELOW>
 __device__ __forceinline__ void request_above_and_below(const TensorPart& part, const SidesArgument& sides,
                                                         const Box& box, double* to, BulkRows bulk) {
@@ -177,7 +178,7 @@ __device__ __forceinline__ void request_above_and_below(const TensorPart& part, 
     }
 }
 
-// Clears a warp's ring, of which not every place is filled: what lies there by chance may not be finite.
+// Clears a warp's ring, which is not filled completely: its old contents may not be finite.
 template <int COUNT>
 __device__ __forceinline__ void clear_ring(double* samples) {
     for (int at = threadIdx.x % LANES; at < COUNT; at += LANES) samples[at] = 0;
@@ -185,14 +186,14 @@ __device__ __forceinline__ void clear_ring(double* samples) {
     __syncwarp();
 }
 
-// The boxes of a segment, one behind the other in the direction of the stream: those of which all columns are at hand.
+// The boxes of a segment, one after the other in the direction of the stream, whose columns are all in the input.
 struct InnerBoxes {
-    unsigned long long from;  // where the first sample of the first box would be
+    unsigned long long from;  // address where the first sample of the first box would be
     int first;                // the first inner box
     int end;                  // behind the last one
     BulkRows bulk;            // of each of their columns
 
-    // Of boxes like this one, whose columns have `length` places.
+    // Returns the bulk rows of boxes like this one, whose columns have `length` places.
     static __device__ __forceinline__ BulkRows bulk_of(const TensorPart& part, const Box& box, int length) {
         const int alternates = static_cast<int>(part.rows & 1);
         const int odd = is_odd(address_of(part, box));
@@ -205,8 +206,8 @@ struct InnerBoxes {
     }
 };
 
-// Asks for a box of which all columns are at hand, as far as they come in bulk. Its first sample is, or would be, at
-// `from`.
+// Requests the samples that are copied in bulk, of a box whose columns are all in the input. Its first sample is, or
+// would be, at `from`.
 template <int LENGTH, int COLUMNS>
 __device__ __forceinline__ void request_in_bulk(const TensorPart& part, unsigned long long from, BulkRows bulk,
                                                 double* to, Barrier* full) {
@@ -223,7 +224,7 @@ __device__ __forceinline__ void request_in_bulk(const TensorPart& part, unsigned
     }
 }
 
-// ---- how work is shared out
+// ---- division of the work
 
 // Places of a sequence, of which each team of warps has a range: from `at` up to `end`.
 struct WorkRange {
@@ -238,7 +239,7 @@ __device__ __forceinline__ WorkRange work_range_of(long long total, int abreast,
     return {total * number / of, total * (number + 1) / of};
 }
 
-// ---- special values, and what is computed again
+// ---- special values, and recomputed results
 
 // A scan of samples for those with which a product with a zero may change a result.
 struct SpecialValueScan {
@@ -251,19 +252,19 @@ struct SpecialValueScan {
         keep_most(most, of_value);
     }
     __device__ __forceinline__ unsigned int bits() const { return least ^ most; }
-    // Whether results of these samples are to be computed again by plain chains.
+    // Returns true if results of these samples are to be recomputed by plain chains.
     __device__ __forceinline__ bool needs_fallback(const TensorPart& part) const {
         return least < part.underflow_limit || most >= NOT_FINITE;
     }
 };
 
-// Which pieces of a segment are to be computed again: its steps fall into pieces, and each has a bit.
+// Pieces of a segment that are to be recomputed: its steps fall into pieces, and each has a bit.
 struct FlaggedPieces {
     unsigned long long flags;
     int length;
     int unused;
 
-    // No flags, for so many steps. A piece has no less than LEAST steps.
+    // Without flags, for `steps` steps. A piece has no less than LEAST steps.
     template <int LEAST>
     static __device__ __forceinline__ FlaggedPieces of(int steps) {
         // One bit remains for outputs that come behind the last step.
@@ -271,8 +272,8 @@ struct FlaggedPieces {
         return {0, (length + LEAST - 1) / LEAST * LEAST, 0};
     }
 
-    // Flags what depends on special values that were found from the step `from` on, over no more steps than a piece has:
-    // they change what is written until as many steps later. Called by a whole warp; the scan begins anew.
+    // Flags the outputs that depend on special values found from the step `from` on, over no more steps than a piece
+    // has: they change outputs up to that many steps later. Called by a whole warp; the scan begins anew.
     __device__ __forceinline__ void flag(SpecialValueScan& scan, const TensorPart& part, int from) {
         if (!__any_sync(ALL_LANES, scan.needs_fallback(part))) return;
         __syncwarp();

@@ -1,12 +1,12 @@
 // The convolution of volumes, in double, on the tensor cores of chips of compute capability 9.0: see tensor_strips.cuh.
 //
-// Compiled for -DSIZE, 5 or 7: filters of up to so many rows, columns and pages, which are laid into the middle of
-// SIZE x SIZE x SIZE.
+// Compiled for -DSIZE, 5 or 7: filters of at most this number of rows, columns and pages, which are laid into the
+// middle of SIZE x SIZE x SIZE.
 //
-// The kernel is warp-specialised. Of a block, PRODUCERS warps bring samples through a circular buffer in shared memory, a
-// page a time, with CHUNKS pages on their way. They know all about the array's edges, scan the samples for special
-// values, and leave most of their registers to the CONSUMERS warps, which multiply. Each consumer takes ROWS rows of
-// ACROSS columns, and all stream over the pages together.
+// The kernel is warp-specialised. Of a block, PRODUCERS warps bring samples through a circular buffer in shared memory,
+// a page a time, with CHUNKS pages in flight. They handle the array's edges, scan the samples for special values, and
+// leave most of their registers to the CONSUMERS warps, which multiply. Each consumer takes ROWS rows of ACROSS
+// columns, and all stream over the pages together.
 //
 //     for each segment of the block's work, some neighbouring pages in its strips:
 //         producers, for each page of samples:            consumers, for each page of samples:
@@ -17,14 +17,13 @@
 //                                                             all warps meet
 //         both: once more for the flagged pages, by plain chains
 //
-// There are 8 slots for the pages of outputs that are under way, and 2 rows each, APART: the 16 rows of D. The
-// band is A, from a table in shared memory; samples are B, 8 pairs of rows. A column of samples is read once and
-// multiplied for the SIZE columns of outputs that need it. Of the multiply-adds 77% are the filter's with 7, 39% with
-// 5.
+// There are 8 slots for the pages of outputs in flight, and 2 rows each, APART: the 16 rows of D. The band is A, from a
+// table in shared memory; samples are B, 8 pairs of rows. A column of samples is read once and multiplied for the SIZE
+// columns of outputs that need it. Of the multiply-adds 77% are the filter's with 7, 39% with 5.
 
 #include "tensor_volume_layout.cuh"
 #include "tensor_volume_producer.cuh"
-// Behind the producers: ptxas would order the functions otherwise.
+// After the producers: ptxas would order the functions otherwise.
 #include "tensor_volume_consumer.cuh"
 
 namespace {
@@ -38,7 +37,7 @@ __device__ __forceinline__ void convolution(const TensorArgument& launch) {
     fetch_filter<THREADS>(launch, ring(), sides());
     write_table(launch.part, ring(), shared_memory());
     __syncthreads();
-    // Not every place of the ring is filled: what lies there by chance may not be finite.
+    // The ring is not filled completely: its old contents may not be finite.
     for (int at = threadIdx.x; at < RING; at += THREADS) ring()[at] = 0;
     writes_before_copies();
     __syncthreads();
@@ -53,7 +52,7 @@ __device__ __forceinline__ void convolution(const TensorArgument& launch) {
 
 }  // namespace
 
-// Where every column of outputs begins at a multiple of 16.
+// For columns of outputs that all begin at a multiple of 16.
 extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_volume_pairs(TensorArgument launch) {
     convolution<true>(launch);
 }
@@ -62,7 +61,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, OCCUPANCY) tensor_volume_s
     convolution<false>(launch);
 }
 
-// What the host must know to launch it, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int tile_rows_of_output = ROWS;
 extern "C" __constant__ unsigned int tile_columns_of_output = ACROSS;
 extern "C" __constant__ unsigned int block_warps = CONSUMERS;

@@ -5,11 +5,11 @@
 
 namespace {
 
-// Where a consumer's samples and outputs are.
+// A consumer's samples and outputs.
 struct Own {
     int place;    // of its first sample in a page of the ring
-    Strip strip;  // has no outputs if it is below the last row
-    int odd;      // whether the first column of the segment's first page of samples begins at an odd place
+    Strip strip;  // without outputs if it is below the last row
+    int odd;      // 1 if the first column of the segment's first page of samples begins at an odd place
 
     __device__ __forceinline__ Own(const TensorPart& part, const Cut& cut, const Segment& segment) {
         const int warp = threadIdx.x / LANES;
@@ -21,7 +21,7 @@ struct Own {
         strip.top += warp % part.abreast * ROWS;
     }
 
-    // The outputs' place in the segment's first page.
+    // Returns the place of the outputs in the segment's first page.
     __device__ __forceinline__ double* outputs(const TensorPart& part, const Segment& segment) const {
         const long long page = segment.first - part.first / part.columns;
         return part.output + (page * part.columns + strip.left) * part.rows + strip.top;
@@ -32,12 +32,12 @@ __device__ __forceinline__ int next_page(int offset) { return offset == RING - C
 
 // ---- plain chains
 
-constexpr int SIDE_LANES = LANES / ROWS;   // lanes beside each other
+constexpr int SIDE_LANES = LANES / ROWS;   // lanes side by side
 constexpr int EACH = ACROSS / SIDE_LANES;  // neighbouring columns of outputs of a lane
 static_assert(EACH % 2 == 0 && COLUMNS % 2 == 0, "a lane's first column is of an even number, and so is a page's");
 
 // Multiplies a page of samples for the outputs of one page. `samples` are a lane's first ones in columns of an even and
-// of an odd number, which may lie at odd places. `of_page` says which page of SIZE they meet, of which the filter is the
+// of an odd number, which may lie at odd places. `of_page` is the page of SIZE that they meet, with the filter in the
 // middle.
 //
 // FULL: the filter is SIZE x SIZE x SIZE.
@@ -82,8 +82,8 @@ __device__ __forceinline__ void multiply_page(const TensorPart& part, const doub
     }
 }
 
-// Computes the flagged pieces of a segment again, a few pages a time. `offset` is where the next page of samples comes to
-// in the ring; returned is where it is then.
+// Recomputes the flagged pieces of a segment, a few pages a time. `offset` is the place of the next page of samples in
+// the ring; the result is its place afterwards.
 template <bool FULL>
 __device__ __noinline__ int recompute_pieces(TensorPart part, Segment segment, FlaggedPieces pieces, int offset) {
     const int lane = threadIdx.x % LANES;
@@ -132,8 +132,8 @@ __device__ __noinline__ int recompute_pieces(TensorPart part, Segment segment, F
 
 // ---- tensor cores
 
-// Writes the consumers' table: for each phase and each column of the filter, the fragments of the band, a pair of a lane
-// together.
+// Writes the consumers' table: for each phase and each column of the filter, the fragments of the band, a pair of a
+// lane together.
 __device__ __forceinline__ void write_table(const TensorPart& part, const double* entries, double* table) {
     for (int at = threadIdx.x; at < TABLE; at += THREADS) {
         const int lane = at / 2 % LANES;
@@ -186,9 +186,9 @@ __device__ __forceinline__ void consume_all(const TensorArgument& launch) {
             static_assert(ACROSS <= 16, "there are as many bits");
             const unsigned int inside = across < 16 ? (1u << 2 * across) - 1 : ~0u;
             const unsigned int outputs = (room > 0 ? 0x55555555u & inside : 0) | (room > 2 ? 0xaaaaaaaau & inside : 0);
-            // Two rows go out at once where they are neighbours in D, too: to bring them together takes longer.
+            // Two rows are written at once if they are neighbours in D, too: bringing them together takes longer.
             constexpr bool TOGETHER = PAIRS && APART == 2;
-            // Writes of `written` what is there, and clears the slot of these lanes.
+            // Writes the outputs of `written`, and clears the slot of these lanes.
             const auto finish = [&](int j, bool has_slot, unsigned int written) {
                 double* const column = to + j * part.rows;
                 constexpr int SECOND = APART == 2 ? 1 : 2;
@@ -207,7 +207,7 @@ __device__ __forceinline__ void consume_all(const TensorArgument& launch) {
             b[0][0] = read_here(own_samples + offset + odd);
             b[0][1] = read_here(own_samples + offset + odd + 4);
             const int steps = segment.count + SIZE - 1;
-            // One more, to write the last.
+            // One more step, to write the last.
             for (int step = 0;; ++step) {
                 const bool has_slot = g == ((step + 7) & 7);
                 const unsigned int written = has_slot && step >= SIZE ? outputs : 0;
@@ -229,7 +229,7 @@ __device__ __forceinline__ void consume_all(const TensorArgument& launch) {
                         b[cur ^ 1][1] = read_here(now + samples[(u + 1) & 1] + (u + 1) * STRIDE + 4);
                     } else {
                         meet<THREADS>();
-                        // Behind the last page what comes for the next segment is under way.
+                        // Behind the last page the samples of the next segment are in flight.
                         const Shared next = step + 1 < steps ? own_samples + offset : now;
                         b[cur ^ 1][0] = read_here(next + odd);
                         b[cur ^ 1][1] = read_here(next + odd + 4);

@@ -1,12 +1,13 @@
-// The sizes of tensor_volume.cu, for filters of up to SIZE rows, columns and pages; how an array is cut; and what lies
-// where in shared memory.
+// The sizes of tensor_volume.cu, for filters of up to SIZE rows, columns and pages; the cut of an array; and the layout
+// of shared memory.
 #pragma once
 
 #include "tensor_strips.cuh"
 
 namespace {
 
-// A multiprocessor's scheduler has 512 registers for each lane, and two warps that multiply and one that brings samples.
+// A multiprocessor's scheduler has 512 registers for each lane, and two warps that multiply and one that brings
+// samples.
 #if SIZE == 7
 constexpr int PRODUCER_REGISTERS = 72, CONSUMER_REGISTERS = 216;
 #elif SIZE == 5
@@ -19,20 +20,20 @@ constexpr int PRODUCERS = 4;  // warps that bring samples and scan them
 constexpr int THREADS = LANES * (CONSUMERS + PRODUCERS);
 constexpr int OCCUPANCY = 1;  // blocks that a multiprocessor holds
 
-// A consumer's strip is of ROWS rows and ACROSS columns. Each column of outputs has SLOTS slots for pages that are under
-// way, with two rows each, which lie APART.
+// A consumer's strip is of ROWS rows and ACROSS columns. Each column of outputs has SLOTS slots for pages in flight,
+// with two rows each, which lie APART.
 constexpr int RADIUS = SIZE / 2;
 constexpr int ROWS = 16;
 constexpr int ACROSS = 16;
 constexpr int SLOTS = 8;
 constexpr int STEPS = 8;  // multiply-adds of an output's column
 constexpr int APART = SIZE == 5 ? 2 : 1;
-// Outputs in the image are multiplied with so many rows below it, be it by zero.
+// Outputs in the image are multiplied with this number of rows below them, even if by zero.
 constexpr int ROWS_BELOW = STEPS - RADIUS - 1;
 
-// The circular buffer has CHUNKS pages of COLUMNS columns of samples. A column has those of all teams, one behind the
+// The circular buffer has CHUNKS pages of COLUMNS columns of samples. A column has those of all teams, one after the
 // other. A team's strips, below each other, share the samples between them, and have HALO places more than rows: one of
-// them since the first sample may have to lie at an odd place. A column takes most where each consumer is a team.
+// them since the first sample may have to lie at an odd place. A column takes most if each consumer is a team.
 constexpr int COLUMNS = ACROSS + SIZE - 1;
 constexpr int CHUNKS = 3;
 constexpr int HALO = STEPS;
@@ -48,8 +49,8 @@ struct Strip {
     long long left;
 };
 
-// Shared memory, in doubles: the band, the buffer, the barriers of its pages, the flags that each producer has found, the
-// strips of a group for each producer, and what stands around the array.
+// Shared memory, in doubles: the band, the buffer, the barriers of its pages, the flags that each producer has found,
+// the strips of a group for each producer, and the array's boundaries.
 constexpr int TABLE = SLOTS * SIZE * 128;
 constexpr int BARRIERS_AT = TABLE + RING;
 constexpr int FLAGS_AT = BARRIERS_AT + CHUNKS;
@@ -76,8 +77,8 @@ struct Segment {
     int count;        // its pages
 };
 
-// How an array is cut. Strips below each other are a team's, as many as warps are; teams lie below each other, then
-// beside each other; and as many as a block has are a group.
+// The cut of an array. A team takes strips below each other, one for each warp; teams lie below each other, then side
+// by side; and the teams of a block are a group.
 struct Cut {
     int teams;        // of a block
     long long down;   // teams below each other
@@ -91,13 +92,13 @@ struct Cut {
         pages = part.count / part.columns;
     }
 
-    // A block's work.
+    // Returns a block's work.
     __device__ __forceinline__ WorkRange work() const {
         const long long total = (count + teams - 1) / teams * pages;
         return {total * blockIdx.x / gridDim.x, total * (blockIdx.x + 1) / gridDim.x};
     }
 
-    // The next segment of that.
+    // Returns the next segment of that.
     __device__ __forceinline__ Segment next_of(const TensorPart& part, WorkRange& work) const {
         const long long group = work.at / pages;
         const long long from = work.at - group * pages;
@@ -106,7 +107,7 @@ struct Cut {
         return {group, part.first / part.columns + from, static_cast<int>(most)};
     }
 
-    // The first strip of a group's team, which is below the last row if there is no such team.
+    // Returns the first strip of a group's team, which is below the last row if there is no such team.
     __device__ __forceinline__ Strip strip_of(const TensorPart& part, long long group, int team) const {
         const long long number = group * teams + team;
         if (number >= count) return {part.rows, 0};
@@ -114,7 +115,7 @@ struct Cut {
     }
 };
 
-// The pieces of a segment: without flags, and with those that the producers have set.
+// Return the pieces of a segment: without flags, and with those that the producers have set.
 __device__ __forceinline__ FlaggedPieces pieces_of(const Segment& segment) {
     return FlaggedPieces::of<SLOTS>(segment.count + SIZE - 1);
 }
@@ -124,7 +125,7 @@ __device__ __forceinline__ FlaggedPieces flagged_pieces_of(const Segment& segmen
     return pieces;
 }
 
-// Flagged pages that are computed again together: a few neighbours.
+// Flagged pages that are recomputed together: a few neighbours.
 struct FlaggedRun {
     static constexpr int MOST = 4;
     FlaggedPieces pieces;
@@ -136,7 +137,7 @@ struct FlaggedRun {
         : pieces(pieces), end(end), page(0), count(0) {}
 
     __device__ __forceinline__ bool has(int page) const { return pieces.has((page + SIZE) / pieces.length); }
-    // Goes on to the next run; whether there is one.
+    // Goes on to the next run; returns true if there is one.
     __device__ __forceinline__ bool next() {
         if (pieces.flags == 0) return false;
         page += count;

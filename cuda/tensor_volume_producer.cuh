@@ -5,9 +5,9 @@
 
 namespace {
 
-// Asks for a producer's columns of a page of samples, for all strips of a group; a few lanes share a column. What can
-// comes in bulk, which the barrier tells; the rest comes in this group of copies, or is written at once, where copies in
-// bulk may come later.
+// Requests a producer's columns of a page of samples, for all strips of a group; a few lanes share a column. Most are
+// copied in bulk, which the barrier signals; the rest comes in this group of copies, or is written at once, before
+// later bulk copies.
 __device__ __forceinline__ void request_page(const TensorPart& part, const Cut& cut, const Strip* strips,
                                              long long page, double* to, Barrier* full) {
     constexpr int OWN = (COLUMNS + PRODUCERS - 1) / PRODUCERS;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void request_page(const TensorPart& part, const Cut& 
                 if (row >= 0) {
                     copy_element(column + place, from + row);
                 } else {
-                    // Where two sides meet, the later dimension's constant counts.
+                    // If two sides meet, the later dimension's constant takes precedence.
                     column[place] = source < 0 ? constant_of(sides()->of_pages, source)
                                     : of < 0   ? constant_of(sides()->of_columns, of)
                                                : constant_of(sides()->of_rows, row);
@@ -79,9 +79,9 @@ __device__ __forceinline__ void scan_page(SpecialValueScan& scan, Shared page, i
     }
 }
 
-// Brings `count` pages of samples from `first` on, behind `number` pages that the ring has had, and scans them if
-// `pieces` are given. All warps meet when the first page is there, and then each time when one has been taken and the
-// next is there. Before they meet for the last time this warp tells its flags.
+// Brings `count` pages of samples from `first` on, after `number` earlier pages of the ring, and scans them if `pieces`
+// are given. All warps meet when the first page is there, and then each time when one has been taken and the next is
+// there. Before they meet for the last time this warp publishes its flags.
 __device__ __forceinline__ void produce(const TensorPart& part, const Cut& cut, const Strip* strips, long long first,
                                         int count, int& number, FlaggedPieces* pieces) {
     const Shared samples = in_shared(ring());
@@ -98,7 +98,7 @@ __device__ __forceinline__ void produce(const TensorPart& part, const Cut& cut, 
         if (step >= 0 && pieces != nullptr) {
             SpecialValueScan scan;
             scan_page(scan, samples + (number + step) % CHUNKS * CHUNK, used);
-            // Special values change what is written until SLOTS steps later, no more than a piece has.
+            // Special values change the outputs up to SLOTS steps later, no more than a piece has.
             if (__any_sync(ALL_LANES, scan.needs_fallback(part))) pieces->flags |= 3ull << step / pieces->length;
             if (step == count - 1 && threadIdx.x % LANES == 0) flags()[threadIdx.x / LANES - CONSUMERS] = pieces->flags;
         }
@@ -113,7 +113,7 @@ __device__ __forceinline__ void produce(const TensorPart& part, const Cut& cut, 
     number += count;
 }
 
-// Brings all samples of a block's work: of each segment, and once more of what is computed again.
+// Brings all samples of a block's work: for each segment, and once more for recomputed pieces.
 __device__ __noinline__ void produce_all_segments(TensorPart part) {
     const Cut cut(part);
     Strip* const strips = strips_of_producers() + (threadIdx.x / LANES - CONSUMERS) * CONSUMERS;

@@ -1,4 +1,4 @@
-// A launch over images, as the host describes it, and what all parts of a block share: places in rings, edges of rows.
+// The host's description of a launch over images, and the common state of a block: places in rings, edges of rows.
 #pragma once
 
 #include "boundary.cuh"
@@ -10,29 +10,29 @@ namespace images {
 
 constexpr int LANES = 32;
 
-// So many warps of a block may sweep.
+// Maximum number of warps of a block that sweep.
 #ifndef BLOCK_WARPS
 #define BLOCK_WARPS 4
 #endif
 constexpr int WARPS = BLOCK_WARPS;
 constexpr int THREADS = WARPS * LANES;
 
-// A block of eight has a multiprocessor for itself.
+// A block of eight has a multiprocessor to itself.
 constexpr bool ALONE = WARPS == 8;
 
-// The warps beside those where one thread copies for all: registers are given and taken by four warps.
+// Number of additional warps if one thread copies for all: registers are released and taken by four warps.
 constexpr int PRODUCER_WARPS = 4;
 
-// The threads of a block.
+// Returns the number of threads of a block.
 __device__ constexpr int threads_of(bool has_producer) { return THREADS + (has_producer ? PRODUCER_WARPS * LANES : 0); }
 
-// Elements in front of a ring's columns, and behind them: room for what the first and the last lane read beside them,
-// and for 16 bytes to begin there.
+// Elements before a ring's columns, and behind them: room for the neighbours that the first and the last lane read, and
+// for 16 bytes to begin there.
 constexpr int PAD = 4;
 
-// A launch where each side has its own boundary: that takes instructions of every column.
+// A launch with a boundary for each side: that takes instructions of every column.
 //
-// No more than 128 bytes, and no arrays: else the compiler reads what it needs of them anew each time.
+// No more than 128 bytes, and no arrays: else the compiler reads its fields anew each time.
 template <typename Real>
 struct OfSides : ImagesArgument<Real>, OtherSides {
     static constexpr bool OWN_SIDES = true;
@@ -48,14 +48,14 @@ struct OfSides : ImagesArgument<Real>, OtherSides {
     __device__ __forceinline__ int last_depth() const { return this->depth_behind_last; }
 };
 
-// Whether a column is outside, and a constant stands there.
+// Returns true if a column is outside, and a constant there.
 template <class Launch>
 __device__ __forceinline__ bool is_constant(const Launch& launch, int column) {
     return (column < 0 && launch.beyond_columns(0) == CONSTANT) ||
            (column >= launch.columns && launch.beyond_columns(1) == CONSTANT);
 }
 
-// How many columns of constants there are, and how many of them are before the one that stands behind the last column.
+// Return the number of columns of constants before the one for the end of the columns, and that of all of them.
 template <class Launch>
 __device__ __forceinline__ int upper(const Launch& launch) {
     return Launch::OWN_SIDES && launch.beyond_columns(0) == CONSTANT && launch.beyond_columns(1) == CONSTANT ? 1 : 0;
@@ -65,7 +65,7 @@ __device__ __forceinline__ int constants(const Launch& launch) {
     return upper(launch) + (launch.beyond_columns(0) == CONSTANT || launch.beyond_columns(1) == CONSTANT ? 1 : 0);
 }
 
-// Columns in the ring behind a warp.
+// Returns the number of columns in the ring behind a warp.
 template <class Launch>
 __device__ __forceinline__ int depth_behind(const Launch& launch, int warp) {
     return Launch::OWN_SIDES && warp == launch.warps - 1 ? launch.last_depth() : launch.depth;
@@ -81,13 +81,13 @@ __device__ __forceinline__ Number most(Number a, Number b) {
     return a > b ? a : b;
 }
 
-// How many neighbouring elements one access takes, where a lane has POINTS of them.
+// Returns the number of neighbouring elements in one access, if a lane has POINTS of them.
 template <typename T, int POINTS>
 struct Access {
     static constexpr int COUNT = sizeof(T) == 4 && POINTS % 4 == 0 ? 4 : 1;
 };
 
-// The largest power of two that divides a number.
+// Returns the largest power of two that divides a number.
 __device__ constexpr int largest_power(int number) { return number & -number; }
 
 // The columns that one warp takes.
@@ -97,7 +97,7 @@ struct Columns {
     int zero;  // the one of slot 0
 };
 
-// What a block has to know, in shared memory: sums and samples leave few registers for it.
+// State of a block, in shared memory: sums and samples leave few registers for it.
 struct Block {
     long long before;  // the first element of the strip in its image's first column, less the rows of an image
     long long output;  // the first element that is written next
@@ -105,7 +105,7 @@ struct Block {
     int from;          // its rows that are written: from here on
     int to;            // and up to here
     int wrap;          // its rows that lie ahead of the image's end: the others lie before the first
-    int first_strip;   // whether its first row is an edge
+    int first_strip;   // nonzero if its first row is an edge
     int last_strip;
     int slots;
     int low;      // the columns that come: from here on
@@ -117,24 +117,24 @@ struct Block {
     Columns columns[WARPS];
 };
 
-// No stage is so many columns ahead of the first that comes.
+// A stage is fewer columns than this ahead of the first that comes.
 constexpr int EARLIEST = 64;
 
-// Where a column of this number is in a ring of so many. What has no place yet, ahead of the first column, may go where
-// that will be.
+// Returns the place of a column of this number in a ring of `depth`. Columns ahead of the first one may use its place
+// until it comes.
 __device__ __forceinline__ int place_of(int number, int depth) {
     return (unsigned int)(number + EARLIEST * depth) % (unsigned int)depth;
 }
 
-// The column of the image that a column outside of it is, where columns go round.
+// Returns the column of the image that replaces one outside, if columns are circular.
 __device__ __forceinline__ int around(int column, int columns) {
     if (column >= 0 && column < columns) return column;
     const int rest = column % columns;
     return rest < 0 ? rest + columns : rest;
 }
 
-// What stands above a lane that has the first row, or below one that has the last, where each side has its own boundary.
-// No lane has both, unless both ends are alike.
+// The boundary above a lane that has the first row, or below one that has the last, if each side has its own. No lane
+// has both, unless both ends are alike.
 template <typename T, bool OWN_SIDES>
 struct Edge {
     template <class Launch>

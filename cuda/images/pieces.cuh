@@ -1,18 +1,18 @@
-// What each thread copies of the columns that come from device memory and go there.
+// A thread's copies of the columns that come from device memory and go there.
 #pragma once
 
 #include "images/launch.cuh"
 
 namespace images {
 
-// What a thread copies of each column: some runs of WIDE elements that lie next to each other, THREADS * WIDE apart. A
-// bit for each says whether the strip has it. Where each comes from is told by its distance from a place as many elements
-// ahead of the column that comes as that has: what lies around the image's end comes from there.
+// A thread's part of each column: some runs of WIDE elements, THREADS * WIDE apart. A bit for each is set if the strip
+// has it. Each source is given by its distance from the place that is an image's rows before the column that comes: rows
+// beyond the image's end come from there.
 template <class Stages, int WIDE>
 struct Pieces {
     typedef typename Stages::T T;
     static constexpr int POINTS = Stages::POINTS;
-    // Where there are gaps, only so many threads that a step is one of whole groups of lanes.
+    // If there are gaps, only the number of threads for which a step is one of whole groups of lanes.
     static constexpr int GROUP_ROWS = Stages::GROUP * POINTS;
     static constexpr int STEP = Stages::GAP == 0 ? THREADS * WIDE : THREADS * WIDE / GROUP_ROWS * GROUP_ROWS;
     static constexpr int PLACES = Stages::GAP == 0 ? STEP : STEP + STEP / GROUP_ROWS * Stages::GAP;
@@ -20,7 +20,7 @@ struct Pieces {
     static constexpr int BYTES = WIDE * (int)sizeof(T);
     static_assert(COUNT <= 16 && POINTS / COUNT >= 2, "bits, and a point for the beginning and the end of each");
 
-    // Those of which a thread has pointers, which need no registers for distances meanwhile.
+    // True if a thread has pointers to the pieces, which need no registers for distances meanwhile.
     static constexpr bool POINTERS = Stages::POINTERS && WIDE > 1;
     static_assert(!POINTERS || COUNT <= 2, "there are registers for pointers");
 
@@ -42,8 +42,8 @@ struct Pieces {
         }
     }
 
-    // Where piece k of a column comes from, and where the first one goes. `before` is the strip's place in the column, less
-    // the rows of an image, and `column` that in the column.
+    // Return the source of piece k of a column, and the destination of the first piece. `before` is the strip's place
+    // in the column, less the rows of an image, and `column` that in the column.
     __device__ __forceinline__ const char* source(int k, const T* before) const {
         return reinterpret_cast<const char*>(before) + from[k];
     }
@@ -51,7 +51,7 @@ struct Pieces {
         return reinterpret_cast<T*>(reinterpret_cast<char*>(column) + to);
     }
 
-    // Piece k of a column, from there and to there.
+    // Copies piece k of a column.
     __device__ __forceinline__ void bring(int k, Place<T> to, const char* source) const {
         copy_piece<BYTES>(coming, 1u << k, to + k * PLACES, source);
     }
@@ -63,7 +63,7 @@ struct Pieces {
     }
 };
 
-// Where a thread's pieces of the column that comes come from. Two are not set from the beginning: ptxas would have the
+// Sources of a thread's pieces of the column that comes. Two are not set from the beginning: ptxas would have the
 // halves of a pointer in registers that are no pair, and move them for each copy.
 template <int COUNT>
 struct Sources {

@@ -1,4 +1,4 @@
-// Which columns of which strip a block takes, and what it does in which slot.
+// Assignment of columns and strips to a block, and of its work to slots.
 #pragma once
 
 #include "images/launch.cuh"
@@ -13,7 +13,7 @@ struct Piece {
     int end;
 };
 
-// Where each strip is in segments.
+// Returns a block's piece if each strip is in segments.
 template <class Launch>
 __device__ __forceinline__ Piece segment_of(const Launch& launch) {
     const bool alike = launch.long_share_256 == 0;
@@ -33,11 +33,12 @@ __device__ __forceinline__ Piece segment_of(const Launch& launch) {
     return {strip / launch.strips, (int)(strip % launch.strips), most(begin, 0), least(end, launch.columns)};
 }
 
-// Where all strips follow each other in one line, which is in `segments` equal parts, none of which begins behind it or is
-// longer than a strip. There each strip is longer by what it takes to begin with it, which is done for each part.
+// Returns a block's piece if all strips follow each other in one line, in `segments` equal parts, none of which begins
+// behind it or is longer than a strip. There each strip is longer by its start-up, which each part repeats.
 //
-// The first blocks take a part each, up to the end of the strip in which it begins. The others take what of parts lies in
-// the strip behind that, the longest first: so each comes to where a block has just ended that had so much less.
+// The first blocks take a part each, up to the end of the strip in which it begins. The others take the pieces of parts
+// in the next strip, the longest first: so each gets a multiprocessor whose block has just ended because it had that
+// much less.
 template <class Stages>
 __device__ __forceinline__ Piece part_of(const typename Stages::Launch& launch) {
     const int to_begin = launch.warps * (2 * Stages::STAGES * Stages::RADIUS_COLUMNS + 1 + Stages::AHEAD);
@@ -49,8 +50,8 @@ __device__ __forceinline__ Piece part_of(const typename Stages::Launch& launch) 
         strip = (int)(in_line / length);
         from = (int)(in_line - (long long)strip * length);
     } else {
-        // Where each strip but the first begins in its part, the earlier the more is behind that; at its end where it begins
-        // with the next part, whose block takes it.
+        // The begin of each strip but the first in its part: the longer its piece there, the earlier; at the part's end
+        // if it begins with the next part, whose block takes it.
         const int step = length % part;
         const auto next = [&](int at) { return at + step <= part ? at + step : at + step - part; };
         int at = part, ahead;
@@ -72,7 +73,7 @@ __device__ __forceinline__ Piece part_of(const typename Stages::Launch& launch) 
     return {strip / launch.strips, strip % launch.strips, begin, most(begin, end)};
 }
 
-// What this block takes, for thread 0.
+// Lays out this block's work, for thread 0.
 template <class Stages>
 __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, Block& block) {
     constexpr int POINTS = Stages::POINTS, STAGES = Stages::STAGES;
@@ -85,7 +86,7 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     const Piece piece = is_line ? part_of<Stages>(launch) : segment_of(launch);
     const int strip = piece.strip, begin = piece.begin, end = piece.end;
     const long long page = piece.page;
-    // The rows of the strip, and which of them this block writes.
+    // The rows of the strip, and those that this block writes.
     const int height = launch.lanes * POINTS;
     const int spoiled = launch.warps * STAGES * RADIUS_ROWS;
     const int step = height - 2 * spoiled;
@@ -102,7 +103,7 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     block.wrap = (int)least(top < 0 ? -top : below, (long long)height);
     block.first_strip = first_strip;
     block.last_strip = last_strip;
-    // The columns that each warp needs for those that the block writes.
+    // The columns that each warp needs for the block's outputs.
     const int start = around_columns ? begin - reach : most(begin - reach, -RADIUS_COLUMNS);
     const int stop = around_columns ? end + reach : least(end + reach, launch.columns + WARP_REACH);
     const int lag = WARP_REACH + 1 + Stages::AHEAD;
@@ -119,7 +120,7 @@ __device__ __forceinline__ void lay_out(const typename Stages::Launch& launch, B
     block.end = end;
     block.coming = start + Stages::LEAD + Stages::AHEAD;
     block.leaving = start - launch.warps * lag;
-    // Of no columns nothing is done.
+    // Without columns there is no work.
     block.slots = begin < end ? end - block.leaving : -EARLIEST;
 }
 

@@ -1,17 +1,17 @@
-// Special values: what makes a kernel that leaves out a filter's zeros differ from the full chain of multiply-adds, and how
-// its blocks find that, so that a second launch computes the sweeps again.
+// Special values: samples and results for which a kernel that leaves out a filter's zeros differs from the full chain
+// of multiply-adds, and how its blocks find them, so that a second launch recomputes the sweeps.
 //
-// Zeros may be left out unless one of two things happens, each of which a sample or a result tells:
-//  - A sample is infinite or NaN: zero times that is NaN. The filter's middle is never left out, so a result in the same
-//    place is not finite, either: the results of the last sweep tell.
-//  - A sum is -0, which comes only of samples that are too near to zero, and a product of +0 would turn it into +0. Without
-//    such samples a sum begins at +0 and stays there until a product is not zero, so signs of zeros in the sweeps before do
-//    not matter: the samples of the last warp's first sweep tell. The limit, `near_zero`, is set by the host such that it
-//    holds for the warp's other sweeps, too.
+// Zeros may be left out unless one of two things happens, each visible in a sample or a result:
+// - A sample is infinite or NaN: zero times that is NaN. The filter's middle is never left out, so a result in the same
+//    place is not finite, either: the results of the last sweep show it.
+// - A sum is -0, which needs samples that are too near to zero, and a product of +0 would turn it into +0. Without such
+//    samples a sum begins at +0 and stays there until a product is not zero, so signs of zeros in the sweeps before do
+//    not matter: the samples of the last warp's first sweep show it. The limit, `near_zero`, is set by the host such
+//    that it holds for the warp's other sweeps, too.
 //
-// The launches over an array are numbered as a run. A block that sees a special value writes the run's number to a variable
-// of the module. From then on launches for stars of that run end at once, and the fallback, a launch of the full kernel
-// behind each of them, does the work. Until then the fallback has nothing to do.
+// The launches over an array are numbered as a run. A block that finds a special value writes the run's number to a
+// variable of the module. From then on launches for stars of that run end at once, and the fallback, a launch of the
+// full kernel after each of them, does the work. Until then the fallback has nothing to do.
 #pragma once
 
 #include "copies.cuh"
@@ -19,7 +19,7 @@
 
 namespace images {
 
-// What a thread has seen: how near to zero samples came, and whether a result was not finite.
+// A thread's findings: the sample nearest to zero, and a result that was not finite.
 template <typename T>
 struct SpecialValues;
 
@@ -56,8 +56,8 @@ struct SpecialValues<float> {
     __device__ __forceinline__ bool any(unsigned int near_zero) const { return nearest < near_zero || sum != 0; }
 };
 
-// The scan of a thread, of what it copies: its pieces of the columns that the last warp takes, and of those that go to
-// device memory. Of stages that leave out nothing it does nothing.
+// A thread's scan of the pieces that it copies: those of the columns that the last warp takes, and of those that go to
+// device memory. It does nothing for stages that leave out nothing.
 template <class Stages, int WIDE, bool SCANS = Stages::SCANS>
 struct SpecialValueScan {
     typedef typename Stages::T T;
@@ -84,7 +84,7 @@ struct SpecialValueScan<Stages, WIDE, true> {
     __device__ __forceinline__ SpecialValueScan(T* before)
         : samples(kept_place(before + Stages::place(threadIdx.x * WIDE))) {}
 
-    // Reads piece k of a column of samples, whose place in the ring is told, and looks at it, if the mask has its bit.
+    // Reads and scans piece k of a column of samples, at the given place in the ring, if the mask has its bit.
     template <class Copies>
     __device__ __forceinline__ void read_sample(unsigned int mask, int k, unsigned int place) {
         read_piece(mask, 1u << k, samples + place + k * Copies::PLACES, seen);
@@ -101,7 +101,7 @@ struct SpecialValueScan<Stages, WIDE, true> {
             at_sample(copies.coming, k);
         }
     }
-    // Looks at piece k of a column that goes.
+    // Scans piece k of a column that goes.
     template <class Copies>
     __device__ __forceinline__ void at_output(const Copies& copies, int k, const T (&leaving)[WIDE]) {
 #pragma unroll

@@ -1,17 +1,17 @@
 // Many sweeps of a filter over images in one launch, for chips of compute capability 9.0: see sweeps_images.cuh.
 //
-// Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7. With -DSIDES=1
-// each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block has eight warps; with -DSTAR=1 there is a
-// kernel for filters that are zero beside their middle row and column, which leaves these zeros out. What the other
-// definitions of modules.txt say was measured on an H200:
-//  - LANE_ROWS: rows that a lane holds; as many as leave no register's value to be put away in memory (a few of those in
-//    the loop take a third of the speed). An odd number of doubles, or one of singles that is four times an odd one, is
-//    read from shared memory without conflicts.
+// Compiled for -DREAL=float and -DREAL=double, and for each filter's -DROWS and -DCOLUMNS: odd, from 3 to 7. With
+// -DSIDES=1 each side of the images has its own boundary; with -DBLOCK_WARPS=8 a block has eight warps; with -DSTAR=1
+// there is a kernel for filters that are zero outside their middle row and column, which leaves these zeros out. The
+// other definitions of modules.txt were measured on an H200:
+// - LANE_ROWS: rows that a lane holds; the maximum without register spills (a few of those in the loop take a third of
+//    the speed). An odd number of doubles, or one of singles that is four times an odd one, is read from shared memory
+//    without conflicts.
 //  - WARP_SWEEPS: sweeps that a warp does.
 //  - BLOCKS: blocks that a multiprocessor holds, which bounds the registers.
-//  - LOAD_LEAD: how many slots before its turn a column comes.
+// - LOAD_LEAD: number of slots before its turn in which a column comes.
 //  - SLOTS_AHEAD=1: a warp reads a column a slot before its turn.
-//  - COPY_POINTERS=1: a thread keeps a pointer for each piece that it copies, which saves instructions and takes registers.
+//  - COPY_POINTERS=1: a thread keeps a pointer for each piece that it copies: fewer instructions, more registers.
 //  - SWEEPER_REGISTERS: of a thread that sweeps where another one copies for all; none does without it.
 #ifndef SLOTS_AHEAD
 #define SLOTS_AHEAD 0
@@ -39,10 +39,10 @@ __constant__ REAL F[ROWS * COLUMNS];
 namespace {
 template <bool IS_STAR>
 struct FilterOf {
-    // Whether entries are left out.
+    // True if entries are left out.
     static constexpr bool LEAVES_OUT = IS_STAR;
 
-    // A column of samples for all outputs that it counts for, by the place of the column under their filters: the
+    // Adds a column of samples to all outputs that depend on it, by the place of the column under their filters: the
     // oldest sums are finished.
     template <int COUNT, int SUMS, class Sample, class Emit>
     static __device__ __forceinline__ void apply(const Sample& sample, REAL (&sums)[SUMS][COUNT], const Emit& emit) {
@@ -55,7 +55,7 @@ struct FilterOf {
         }
     }
 
-    // A sum goes on over a column of the filter.
+    // Adds a column of the filter to a sum.
     template <class Sample>
     static __device__ __forceinline__ REAL chain(int i, const Sample& sample, REAL sum, int column) {
         if (LEAVES_OUT && column != COLUMNS / 2) return fma(sample(i), F[column * ROWS + ROWS / 2], sum);
@@ -83,13 +83,13 @@ __device__ __forceinline__ bool needs_fallback(const Launch& launch) {
     return *const_cast<volatile unsigned int*>(&fallback_run) == launch.run;
 }
 
-// Whether a launch of the full kernel is a fallback that has nothing to do.
+// Returns true if a launch of the full kernel is a fallback that has nothing to do.
 __device__ __forceinline__ bool is_idle_fallback(const Launch& launch) {
     follow_launch_before();
     return launch.run != 0 && !needs_fallback(launch);
 }
 
-// The sweeps by a kernel that leaves out zeros, unless the fallback does them.
+// Does the sweeps by a kernel that leaves out zeros, unless the fallback does them.
 template <class Stages, int WIDE>
 __device__ __forceinline__ void sweep_and_scan(const Launch& launch) {
     // Other blocks of this launch may ask for the fallback meanwhile, so one thread reads for all.
@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(images::threads_of(SWEEPER_REGISTER
     if (!is_idle_fallback(launch)) images::sweep_images<Stage, 16 / sizeof(REAL), SWEEPER_REGISTERS>(launch);
 }
 
-// What the host must know to launch it, told by the module itself.
+// Constants of the module that the host needs for a launch.
 extern "C" __constant__ unsigned int lane_points = LANE_ROWS;
 extern "C" __constant__ unsigned int column_pitch = Stage::PITCH;
 extern "C" __constant__ unsigned int slots_between = 1 + Stage::AHEAD;

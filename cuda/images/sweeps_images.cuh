@@ -2,45 +2,47 @@
 //
 // A sweep that goes to device memory and back is bound by the bytes. Here a block takes a strip of rows through several
 // sweeps, column by column: its warps are the stages of a pipeline, and each does STAGES sweeps. A lane holds POINTS
-// neighbouring rows of the column that has come, and for each of the 2 * RADIUS_COLUMNS outputs that the column is not
-// the last for, what is summed up to now. So a column is used up as it comes: in the filter's column-major order an
-// output gets one run of multiply-adds from each, which is its chain. RADIUS_ROWS is how many rows above an output, and
-// below it, that run has.
+// neighbouring rows of the column that has come, and the partial sums of the 2 * RADIUS_COLUMNS outputs for which the
+// column is not the last. So a column is used up as it comes: in the filter's column-major order an output gets one run
+// of multiply-adds from each, which is its chain. RADIUS_ROWS is the number of rows above an output, and below it, in
+// that run.
 //
-// In a slot of time each warp takes a column, then all meet at one barrier. What a warp has finished lies in a ring of
-// columns in shared memory behind it and is the next warp's column a slot later. Such a ring is before the first warp,
-// too, and columns go to device memory from the one behind the last.
+// In a slot of time each warp takes a column, then all meet at one barrier. A warp's results are in a ring of columns
+// in shared memory behind it, and are the next warp's column a slot later. Such a ring is also before the first warp,
+// and columns go to device memory from the one behind the last.
 //
-// In single every instruction beside the multiply-adds costs as much as one of them, and two warps are too few to hide
-// what a warp waits for. So there a warp reads a column ahead, when it is done with the samples of the one before; what
-// lies beside a lane's rows comes from its neighbours' registers; and that warps have met is asked for only in the middle
-// of the next slot, before that reading: all have long arrived by then.
+// In single every other instruction costs as much as a multiply-add, and two warps are too few to hide a warp's
+// latencies. So there a warp reads a column ahead, when it is done with the samples of the one before; a lane's
+// neighbouring rows come from its neighbours' registers; and the barrier of a slot is awaited only in the middle of the
+// next slot, before that reading: all warps have long arrived by then.
 //
-// The multiply-adds of one block alone cannot keep a multiprocessor busy, those of two could; but one of the two has
-// precedence, always, and the other gets what is left. So two things make the speed. A slot has little beside its
-// multiply-adds: no branches, and what each thread copies of the columns that come and go stands between them, as
-// instructions with a predicate. And the segments of columns are of two lengths: the longer ones are those of the first
-// half of the blocks, which are those that have precedence.
+// The multiply-adds of one block alone cannot keep a multiprocessor busy, those of two could; but one of the two always
+// has precedence, and the other gets the rest. So two things make the speed. A slot has few other instructions: no
+// branches, and each thread's copies of the columns that come and go are between the multiply-adds, as instructions
+// with a predicate. And the segments of columns are of two lengths: the longer ones are those of the first half of the
+// blocks, which have precedence.
 //
-// A block of eight warps has a multiprocessor for itself. In double, one thread of another warp copies for all, in bulk: so
-// much less stands between the multiply-adds. All strips follow each other in one line, of which each block takes as much;
-// what it takes of a second strip is a block of its own, which comes to a multiprocessor when it is free.
+// A block of eight warps has a multiprocessor to itself. In double, one thread of another warp copies for all, in bulk:
+// so far fewer instructions are between the multiply-adds. All strips follow each other in one line, of which each
+// block takes an equal part; the piece of a second strip in it is a block of its own, which gets a multiprocessor when
+// one is free.
 //
-// Strips overlap, and so do segments: each sweep spoils as many rows or columns at a side that is not the image's. At
-// the image's own edges every sweep is true: a strip that touches the first or last row does so with the first or last
-// lane, whose registers then tell what is outside; and each warp takes the columns that the boundary says, before the
-// first and behind the last, as columns of their own, from what is in the ring. Those before the first it takes all in
-// one slot, when what stands there has come: nothing is finished by them. Where two sweeps follow each other inside a
-// warp there is no ring: what stands behind the last column is kept for that, one column, as RADIUS_COLUMNS is 1 there, and
-// what stands before the first is put right when it has come.
+// Strips overlap, and so do segments: each sweep invalidates as many rows or columns at a side that is not the image's.
+// At the image's own edges every sweep is valid: a strip that touches the first or last row does so with the first or
+// last lane, whose registers then give the ghost values; and each warp takes the columns that the boundary gives,
+// before the first and behind the last, as columns of their own, from the ring. It takes all those before the first in
+// one slot, when their sources have come: no output is completed by them. Between two sweeps inside a warp there is no
+// ring: one column is kept as source of the ghost column behind the last, as RADIUS_COLUMNS is 1 there, and the one
+// before the first is corrected when its source has come.
 //
-// Along a dimension that goes around, images are seen as going on: it has no edge.
+// Along a circular dimension, images go on periodically: it has no edge.
 //
-// Where two sides meet, a constant beside the columns counts. What repeats a column repeats what stands above and below.
+// If two sides meet, a constant of the columns takes precedence. A copied column includes its ghost values above and
+// below.
 //
-// Columns, and images, may lie as far apart as they like: so the pages of a volume are columns, too.
+// Columns, and images, may be any distance apart: so the pages of a volume are columns, too.
 //
-// What a block does:
+// Work of a block:
 //
 //     fill the rings, lay out the block, make the barriers
 //     the producer, if there is one: produce, and end
@@ -49,11 +51,11 @@
 //             the warp's column goes through its stages; pieces are copied and scanned between multiply-adds
 //         else (Sweeper):
 //             copy_columns, scan_column, take_columns, each as far as there is something to do
-//             look_ahead: how many of the next slots are like any other
+//             look_ahead: number of the next slots that are like any other
 //         meet at the barrier
 //
-// A kernel that leaves out a filter's zeros gives other results than the chain in two cases, and in no others. It flags them,
-// and a second launch, of the kernel that leaves out nothing, computes the sweeps again: see images/special_values.cuh.
+// A kernel that leaves out a filter's zeros gives other results than the chain in two cases, and in no others. It flags
+// them, and a second launch, of the full kernel, recomputes the sweeps: see images/special_values.cuh.
 #pragma once
 
 #include "images/launch.cuh"
@@ -63,10 +65,11 @@
 
 namespace images {
 
-// What a thread does that copies for all others, in bulk: in each slot it begins to copy the column that comes, and the one
-// that goes. It has ended the slot when what came LEAD - 1 slots before is there, and what goes has left shared memory.
+// The thread that copies for all others, in bulk: in each slot it begins to copy the column that comes, and the one
+// that goes. It ends the slot when the column requested LEAD - 1 slots before is there, and the one that goes has left
+// shared memory.
 //
-// All meet at `slot_barrier`; each of LEAD barriers at `full` is for what comes in a slot.
+// All meet at `slot_barrier`; each of LEAD barriers at `full` is for the column that comes in a slot.
 template <class Stages>
 __device__ __forceinline__ void produce(const typename Stages::Launch& launch, const Block& block,
                                         typename Stages::T* memory, Barrier* slot_barrier, Barrier* full) {
@@ -77,14 +80,14 @@ __device__ __forceinline__ void produce(const typename Stages::Launch& launch, c
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH, last_ring = launch.last_depth() * PITCH;
     int slot = -(LEAD + Stages::AHEAD);
     const int slots = block.slots;
-    // Of the columns that come: how many slots there are until the first, and how many there are.
+    // Number of slots until the first of the columns that come, and number of these columns.
     int until_comes = block.low - block.coming - slot, to_come = block.high - block.low;
     int of_image = around(block.low, launch.columns);
     const T* before = launch.input + block.before + of_image * launch.column_step;
     const int height = block.height, wrap = block.wrap;
     T* const coming = memory + PAD;
     unsigned int coming_to = 0;
-    // And of those that go.
+    // Number of slots until the first of the columns that go.
     int until_goes = block.begin - block.leaving - slot;
     T* output = launch.output + block.output;
     T* const leaving = memory + first_ring + (launch.warps - 1) * ring + PAD + block.from;
@@ -99,7 +102,7 @@ __device__ __forceinline__ void produce(const typename Stages::Launch& launch, c
         const bool comes = until_comes <= 0 && to_come > 0;
         arrive(full + number % LEAD, comes ? height * (int)sizeof(T) : 0);
         if (comes) {
-            // What lies around the image's end comes from there.
+            // Beyond the image's end the rows wrap around.
             T* const to = coming + coming_to;
             copy_bulk(to, before + launch.rows, wrap * (int)sizeof(T), full + number % LEAD);
             if (wrap < height) {
@@ -122,7 +125,7 @@ __device__ __forceinline__ void produce(const typename Stages::Launch& launch, c
         }
         --until_goes;
         wait_for_leaving();
-        // Before the first slot nothing was to come.
+        // Nothing was to come before the first slot.
         wait(full + (number + 1) % LEAD, (number + 1 < LEAD ? 1 : (number + 1 - LEAD) / LEAD) & 1);
         ++number;
         arrive(slot_barrier, 0);
@@ -130,8 +133,8 @@ __device__ __forceinline__ void produce(const typename Stages::Launch& launch, c
     }
 }
 
-// Fills what no copy fills: the columns of constants, and, where samples are scanned, the rings, whose zeros are multiplied
-// beside the columns and in those that have not come. By so many threads.
+// Fills the places that no copy fills: the columns of constants, and, if samples are scanned, the rings, whose zeros
+// are multiplied next to the columns and in those that have not come. By THREADS threads.
 template <class Stages, int THREADS>
 __device__ __forceinline__ void fill_rings(const typename Stages::Launch& launch, typename Stages::T* memory,
                                            typename Stages::T* constant) {
@@ -153,7 +156,7 @@ __device__ __forceinline__ void fill_rings(const typename Stages::Launch& launch
     }
 }
 
-// Makes the barrier of slots, where warps read ahead, and those of a producer. By one thread.
+// Makes the barrier of slots, if warps read ahead, and those of a producer. By one thread.
 template <class Stages, bool HAS_PRODUCER>
 __device__ __forceinline__ void make_barriers(Barrier* slot_barrier, Barrier* full) {
     if constexpr (Stages::AHEAD) make_barrier(slot_barrier, HAS_PRODUCER ? WARPS + 1 : WARPS);
@@ -163,8 +166,8 @@ __device__ __forceinline__ void make_barriers(Barrier* slot_barrier, Barrier* fu
     }
 }
 
-// Which column stands for one that may be outside, where columns do not go round: the boundary says which it is, or, by one
-// that is outside, that there is none.
+// Returns the column that replaces one that may be outside, if columns are not circular, by the boundary; the result is
+// outside if there is none.
 template <class Launch>
 __device__ __forceinline__ int column_source(const Launch& launch, int column) {
     int place = column;
@@ -181,8 +184,8 @@ __device__ __forceinline__ int column_source(const Launch& launch, int column) {
     return place;
 }
 
-// Slots that are like any other: how many there are to come, where columns come from and go to, their places in the rings,
-// and the pieces that are copied and scanned in them. Variables of the kernel: as members they would come to other registers.
+// Plain slots, which see no edge: their number, sources and destinations of columns, places in the rings, and the
+// pieces that are copied and scanned. Variables of the kernel: as members they would get other registers.
 template <class Stages, int WIDE>
 struct SlotRun {
     typedef typename Stages::T T;
@@ -203,14 +206,14 @@ struct SlotRun {
     unsigned int& scanning;
 };
 
-// What a block's warps have in common, and what is this warp's; and a slot of any kind, which may see an edge.
+// Common state of a block's warps, and this warp's own; and a slot of any kind, which may include an edge.
 template <class Stages, int WIDE, bool HAS_PRODUCER>
 struct Sweeper {
     typedef typename Stages::Launch Launch;
     typedef typename Stages::T T;
     typedef Pieces<Stages, WIDE> Copies;
     static constexpr int PITCH = Stages::PITCH, LEAD = Stages::LEAD, RADIUS_COLUMNS = Stages::RADIUS_COLUMNS;
-    // How many columns a warp is behind the one that it takes.
+    // Number of columns that a warp's outputs are behind the column that it takes.
     static constexpr int WARP_REACH = Stages::STAGES * RADIUS_COLUMNS;
 
     const Launch& launch;
@@ -226,7 +229,7 @@ struct Sweeper {
     int last_depth;
     bool circular;
 
-    // A slot of any kind: what comes and goes in it, what is scanned, and the warp's column.
+    // Does a slot of any kind: copies, scans, and the warp's column.
     __device__ __forceinline__ void take_any_slot(int slot) {
         copy_columns(slot);
         scan_column(slot);
@@ -257,7 +260,7 @@ struct Sweeper {
 
     __device__ __forceinline__ void scan_column(int slot) {
         if constexpr (Stages::SCANS) {
-            // What stands for a column outside of the image is one that is scanned itself.
+            // The source of a ghost column of the image is scanned itself.
             const Columns columns = block.columns[launch.warps - 1];
             const int column = columns.zero + slot;
             if (column >= most(columns.first, block.low) && column < least(columns.last, block.high)) {
@@ -273,7 +276,7 @@ struct Sweeper {
         if (last < columns.first || last >= columns.last) return;
         int column = last;
         if (columns.first < 0 && !circular) {
-            // The columns before the image's first are taken together, when what stands there has come.
+            // The columns before the image's first are taken together, when their sources have come.
             const unsigned int boundary = launch.beyond_columns(0);
             const int ready = Launch::is_mirror(boundary) ? RADIUS_COLUMNS
                               : boundary == SYMMETRIC     ? RADIUS_COLUMNS - 1
@@ -292,12 +295,12 @@ struct Sweeper {
         }
     }
 
-    // Whether the slots from this one on are like any other: no stage sees an edge in them, a column comes in each, and
-    // one goes. Where stages read ahead, there may be none in all of them, as when a block begins and ends.
+    // Sets the number of slots from this one on that are plain: no stage sees an edge in them, a column comes
+    // in each, and one goes. If stages read ahead, there may be none in all of them, as when a block begins and ends.
     __device__ __forceinline__ void look_ahead(int slot, const SlotRun<Stages, WIDE>& run) {
         if (warp >= launch.warps) return;
         const Columns columns = block.columns[warp];
-        // A mirror shows a column more.
+        // A mirror needs a column more.
         const int first = WARP_REACH + Launch::is_mirror(launch.beyond_columns(0));
         const int inner = circular ? columns.first : most(columns.first, first);
         const int outer = circular ? columns.last : least(columns.last, launch.columns - 1);
@@ -313,7 +316,7 @@ struct Sweeper {
         }
         const int coming = block.coming + slot;
         const int leaving = block.leaving + slot;
-        // The columns that come are neighbours in memory up to where they go round.
+        // The columns that come are neighbours in memory up to the wrap-around.
         const int of_image = around(coming, launch.columns);
         const int around_at = slot + launch.columns - of_image;
         if constexpr (Stages::AHEAD) {
@@ -361,8 +364,8 @@ struct Sweeper {
 #pragma nv_diag_suppress 549
 #endif
 
-// What a block does, by warps of this kind and by copies of WIDE elements. Returns whether this thread saw special values
-// that need the fallback. With REGISTERS, which a thread that sweeps has, one thread copies for all.
+// Does a block's work, with warps of this kind and copies of WIDE elements. Returns true if this thread found special
+// values that need the fallback. With REGISTERS, the registers of a thread that sweeps, one thread copies for all.
 template <class Stages, int WIDE, int REGISTERS = 0>
 __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& launch) {
     typedef typename Stages::Launch Launch;
@@ -377,7 +380,8 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     DYNAMIC_SHARED(T, memory);
     __shared__ Block block;
     const int thread = threadIdx.x;
-    // A number that is alike in all lanes, which the compiler cannot know: what is alike in a warp takes no registers of a lane.
+    // A number that is the same in all lanes, unknown to the compiler: values that are the same in a warp take no
+    // registers of a lane.
     const int warp = __shfl_sync(0xffffffff, threadIdx.x / LANES, 0);
     const unsigned int ring = launch.depth * PITCH;
     const unsigned int first_ring = ring + (LEAD - 1) * PITCH;
@@ -406,13 +410,12 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     Stages stages(launch, block, memory + first_ring + warp * ring, own_ring, constant);
 
     const Copies copies(block, launch.rows);
-    // What of that is copied in the slots that are like any other.
+    // The pieces of these that are copied in the plain slots.
     unsigned int coming_now = copies.coming, leaving_now = copies.leaving;
     const Place<T> coming_here = kept_place(memory + PAD + Stages::place(thread * WIDE));
     const Place<T> leaving_here =
         kept_place(memory + first_ring + (launch.warps - 1) * ring + PAD + Stages::place(block.from + thread * WIDE));
-    // Of the slots that are like any other: how many there are to come, where columns come from and go to, and
-    // their places in the rings.
+    // For the plain slots: their number, sources and destinations of columns, and their places in the rings.
     int alike = 0;
     const T* before = nullptr;
     T* output = nullptr;
@@ -424,7 +427,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
     const int first_depth = launch.depth + LEAD - 1;
     const int own_depth = warp == 0 ? first_depth : launch.depth;
 
-    // What this thread scans: its part of the samples of the last sweep, and of what that made of them.
+    // The pieces that this thread scans: its part of the samples of the last sweep, and of its results.
     const int last_depth = launch.warps == 1 ? first_depth : launch.depth;
     const unsigned int last_ring = last_depth * PITCH;
     T* const last = memory + PAD + first_ring + (launch.warps - 1) * ring;
@@ -435,9 +438,9 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
                                                 leaving_here, warp,  first_depth, own_depth, last_depth, circular};
     const SlotRun<Stages, WIDE> run{coming_now, leaving_now, alike,     before,       output,       sources,     target,
                                     from,       to,          coming_to, leaving_from, scanned_from, scanning_now};
-    // Places in rings go round.
+    // Places in rings wrap around.
     const auto next = [](unsigned int place, unsigned int ring) { return least(place + PITCH, place + PITCH - ring); };
-    // What is copied while one of those computes, as it finishes its points.
+    // The elements being copied while one of those slots is computed, as its points are completed.
     T held[WIDE];
     const auto copy = [&](int i) {
         Copies now = copies;
@@ -456,7 +459,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             }
             now.read(k, leaving_here + leaving_from, held);
         }
-        // Those that scan have a sample in their registers when the output has left these, if there are points enough.
+        // Scanned elements are in registers after the output has left these, if there are enough points.
         constexpr int WRITTEN = Stages::SCANS && EACH >= 4 ? EACH / 2 : EACH - 1;
         if (i % EACH == WRITTEN) {
             now.write(k, Copies::POINTERS ? target : now.target(output), held);
@@ -466,7 +469,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
             scan.template read_sample<Copies>(scanning_now, k, scanned_from);
         if (i % EACH == EACH - 1) scan.at_sample(scanning_now, k);
     };
-    // One slot of those.
+    // Does one slot of those.
     const auto take_plain_slot = [&]() {
         --alike;
         stages.inner_column(stages.before + from, stages.behind + to, copy);
@@ -490,7 +493,7 @@ __device__ __forceinline__ bool sweep_images(const typename Stages::Launch& laun
         meet<THREADS>();
     };
     if constexpr (Stages::AHEAD) {
-        // A warp arrives at the end of a slot, and sees in the next one that all have.
+        // A warp arrives at the end of a slot, and waits for all in the next one.
         const unsigned int is_first = kept_number(thread % LANES == 0);
         const Place<Barrier> meeting = kept_place(&slot_barrier);
         unsigned int parity = 1;

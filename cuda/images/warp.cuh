@@ -1,4 +1,4 @@
-// A warp's stages: columns in registers, the sums that wait for further columns, ghost values above and below.
+// A warp's stages: columns in registers, partial sums, ghost values above and below.
 #pragma once
 
 #include "images/launch.cuh"
@@ -7,9 +7,9 @@ namespace images {
 
 // One warp's part in the pipeline.
 //
-// One that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with multiply-adds. It
-// lags one slot more behind the warp before, and so do the columns that go. Of two warps one may be half a slot behind
-// the other: rings have two columns more.
+// A warp that reads AHEAD has a column in its registers a slot before its turn, so that a slot begins with
+// multiply-adds. It lags one slot more behind the warp before, and so do the columns that go. Of two warps one may be
+// half a slot behind the other: rings have two columns more.
 template <class OfLaunch, int ROWS_BESIDE, int COLUMNS_BESIDE, int LANE_POINTS, int WARP_STAGES, bool READS_AHEAD,
           int COMES_AHEAD, bool KEEPS_POINTERS, class Filter>
 struct Warp {
@@ -18,17 +18,17 @@ struct Warp {
     static constexpr int RADIUS_ROWS = ROWS_BESIDE, RADIUS_COLUMNS = COLUMNS_BESIDE;
     static constexpr int POINTS = LANE_POINTS, STAGES = WARP_STAGES;
     static constexpr int ACCESS = Access<T, POINTS>::COUNT;
-    // Places that are left out behind so many lanes' places: of eight lanes in a row, which read together, each reads in
-    // banks of its own.
+    // Places that are left out after this number of lanes: eight lanes in a row, which read together, then read from
+    // different banks.
     static constexpr int ALIKE = largest_power(POINTS / ACCESS);
     static constexpr int GROUP = ACCESS == 1 || ALIKE == 1 ? LANES : ALIKE >= 8 ? 1 : 8 / ALIKE;
     static constexpr int GAP = GROUP == LANES ? 0 : ACCESS;
     // From a column to the next.
     static constexpr int PITCH = LANES * POINTS + LANES / GROUP * GAP + 2 * PAD;
     static constexpr bool AHEAD = READS_AHEAD;
-    // So many slots ahead of the first warp a column comes from device memory.
+    // Number of slots before the first warp's in which a column comes from device memory.
     static constexpr int LEAD = COMES_AHEAD;
-    // Whether a thread keeps a pointer for each of the few pieces that it copies, in place of distances from one.
+    // True if a thread keeps a pointer for each of the few pieces that it copies, instead of distances from one.
     static constexpr bool POINTERS = KEEPS_POINTERS;
     static constexpr bool SCANS = Filter::LEAVES_OUT;
     static_assert(POINTS > RADIUS_ROWS && PAD >= RADIUS_ROWS, "what is outside of a lane's edge is told by that lane");
@@ -54,7 +54,7 @@ struct Warp {
         behind = kept_place(ring + PAD + place(lane * POINTS));
         before = kept_place(ring + PAD + place(lane * POINTS) - own_ring);
         this->constant = place_at(constant + PAD + place(lane * POINTS));
-        // Where all sides have one boundary, no columns are kept with a constant.
+        // If all sides have the same boundary, no columns are kept with a constant.
         kept = place_at(constant + (Launch::OWN_SIDES ? constants(launch) * PITCH : 0) + PAD + place(thread * POINTS));
         above_all = block.first_strip && lane == 0;
         below_all = block.last_strip && lane == launch.lanes - 1;
@@ -69,7 +69,7 @@ struct Warp {
         }
     }
 
-    // The place of a row of the strip, from the first one's.
+    // Returns the place of a row of the strip, from the first one's.
     static __device__ __forceinline__ int place(int row) { return GAP == 0 ? row : row + row / (GROUP * POINTS) * GAP; }
 
     template <class Do>
@@ -78,9 +78,9 @@ struct Warp {
         for (int i = 0; i < POINTS; i += ACCESS) at(i);
     }
 
-    // A column of samples, from this lane's place there to its place in the ring behind this warp.
+    // Takes a column of samples, from this lane's place there to its place in the ring behind this warp.
     //
-    // `beside` is called as each point is finished, for what can be done meanwhile. `column` is the column's number.
+    // `beside` is called as each point is completed, for work to be done meanwhile. `column` is the column's number.
     template <bool EDGES, class Beside>
     __device__ __forceinline__ void column(Place<T> from, Place<T> to, int column, const Beside& beside) {
         T points[POINTS];
@@ -99,24 +99,24 @@ struct Warp {
         stages_from<0, EDGES>(points, above, below, to, column, beside);
     }
 
-    // A column's samples, from this lane's place there.
+    // Reads a column's samples, from this lane's place there.
     static __device__ __forceinline__ void read(Place<T> from, T (&points)[POINTS]) {
         for_all([&](int i) { read_at<ACCESS>(from + i, points + i); });
     }
 
-    // Takes such a column, which is no edge, and reads the next one in its place as its samples are no longer needed, from
-    // there. It is there when `ready` has been called.
+    // Takes such a column, which is no edge, and reads the next one in its place as its samples are no longer needed.
+    // The next one is there when `ready` has been called.
     template <class Beside, class Ready>
     __device__ __forceinline__ void column_and_next(T (&points)[POINTS], Place<T> next, Place<T> to,
                                                     const Beside& beside, const Ready& ready) {
-        // The point that is finished when warps are asked for: in the middle of the slot.
+        // The point after which warps are waited for: in the middle of the slot.
         constexpr int READY = STAGES == 1 ? POINTS / 2 / ACCESS * ACCESS : 0;
         T above[RADIUS_ROWS];
         T below[RADIUS_ROWS];
         pass(points, above, below);
         stages_from<0, false>(points, above, below, to, 0, [&](int i) {
             beside(i);
-            // The outputs before this one, and they alone, are done with the samples before this.
+            // Only the outputs before this one are done with the samples before this.
             const int end = i - RADIUS_ROWS;
             if (i == READY) {
                 ready();
@@ -135,14 +135,14 @@ struct Warp {
         for (int i = REST; i < POINTS; i += ACCESS) read_at<ACCESS>(next + i, points + i);
     }
 
-    // A column that is no edge.
+    // Takes a column that is no edge.
     template <class Beside>
     __device__ __forceinline__ void inner_column(Place<T> from, Place<T> to, const Beside& beside) {
         column<false>(from, to, 0, beside);
     }
 
 private:
-    // What lies beside each lane's samples, from its neighbours.
+    // Passes each lane's samples to its neighbours.
     static __device__ __forceinline__ void pass(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
                                                 T (&below)[RADIUS_ROWS]) {
 #pragma unroll
@@ -152,7 +152,7 @@ private:
         }
     }
 
-    // A lane's samples of a column, and those beside it.
+    // A lane's samples of a column, and those next to them.
     struct Samples {
         const T (&points)[POINTS];
         const T (&above)[RADIUS_ROWS];
@@ -164,7 +164,7 @@ private:
         }
     };
 
-    // This stage's sweep and those behind it, over a column of samples.
+    // Does this stage's sweep and those behind it, over a column of samples.
     template <int STAGE, bool EDGES, class Beside>
     __device__ __forceinline__ void stages_from(const T (&points)[POINTS], T (&above)[RADIUS_ROWS],
                                                 T (&below)[RADIUS_ROWS], Place<T> to, int column,
@@ -183,7 +183,7 @@ private:
         }
     }
 
-    // The last stage's sweep, whose results are stored as they come: they take no registers.
+    // Does the last stage's sweep, whose results are stored as they come: they take no registers.
     template <int STAGE, class Beside>
     __device__ __forceinline__ void sweep(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
                                           bool hidden, Place<T> to, const Beside& beside) {
@@ -196,7 +196,7 @@ private:
         });
     }
 
-    // What is outside of the image's rows, unless a column of a constant hides it.
+    // Sets the ghost values of the image's rows, unless a column of a constant replaces them.
     __device__ __forceinline__ void outside(const T (&points)[POINTS], T (&above)[RADIUS_ROWS], T (&below)[RADIUS_ROWS],
                                             bool hidden) const {
         if constexpr (Launch::OWN_SIDES) {
@@ -235,20 +235,21 @@ private:
         }
     }
 
-    // A column between two stages, if it is one of the image's first or last, or outside.
+    // Corrects a column between two stages, if it is one of the image's first or last, or outside.
     __device__ __forceinline__ void between(T (&points)[POINTS], int column) {
         if (launch.beyond_columns(0) == CIRCULAR) return;
         const unsigned int low = launch.beyond_columns(0), high = launch.beyond_columns(1);
         const auto keep = [&](Place<T> to) { for_all([&](int i) { write_at<ACCESS>(to + i, points + i); }); };
         if (column < 0 || column >= launch.columns) {
-            // What is no constant before the first column is put right later. There may be no column that is kept then.
+            // Ghost columns before the first that are no constant are corrected later. There may be no column that is
+            // kept then.
             const bool is_value = (column < 0 ? low : high) == CONSTANT;
             if (Launch::OWN_SIDES && column < 0 && !is_value) return;
             const Place<T> of_constant = constant + (column < 0 ? 0 : upper(launch) * PITCH);
             const Place<T> instead = is_value ? of_constant : kept;
             for_all([&](int i) { read_at<ACCESS>(instead + i, points + i); });
         } else if constexpr (Launch::OWN_SIDES) {
-            // The ring behind has room, as nothing is in it yet: for sums, for the first column, and for the second.
+            // The ring behind has room, as it is still empty: for sums, for the first column, and for the second.
             const Place<T> first = behind + PITCH;
             const int mirrored = Launch::is_mirror(low);
             if (low != CONSTANT && column <= mirrored) {
@@ -262,9 +263,9 @@ private:
         }
     }
 
-    // The column before the first is the first, or in a mirror the second, and was not there when it was due. What the
-    // sums for the first have by now is computed in shared memory, point by point: this is rare, and registers are full.
-    // The ring behind has room for that.
+    // Corrects the first sums: the column before the first is a copy of the first, or in a mirror of the second, and
+    // was not there when it was due. The sums for the first so far are recomputed in shared memory, point by point:
+    // this is rare, and registers are full. The ring behind has room for that.
     __device__ __forceinline__ void begin(Place<T> before_first, Place<T> first) {
         const bool two = Launch::is_mirror(launch.beyond_columns(0));
         __syncwarp();
@@ -287,12 +288,12 @@ private:
         } else {
             for_all([&](int i) { read_at<ACCESS>(behind + i, sums[STAGES - 1][2 * RADIUS_COLUMNS - 1] + i); });
         }
-        // Next to come in these places is another column.
+        // The next column comes to these places.
         if constexpr (Launch::OWN_SIDES) __syncwarp();
     }
 
-    // Of a column that lies in shared memory, from this lane's place in it: the sample in a row, counted from this lane's
-    // first. Where that is neither the lane's own nor a neighbour's, it is the constant above or below.
+    // Returns the sample in a row, counted from this lane's first, of a column in shared memory, from this lane's place
+    // in it. If the row is neither the lane's own nor a neighbour's, it is the constant above or below.
     __device__ __forceinline__ T sample_of(Place<T> column, int row) const {
         if (Launch::OWN_SIDES && row < 0 && above_all) return launch.value_of_rows(0);
         if (Launch::OWN_SIDES && row >= POINTS && below_all) return launch.value_of_rows(1);
@@ -302,14 +303,14 @@ private:
         return sample;
     }
 
-    // How far from the edge the row lies that stands for a row so far beyond it, the nearest being 0; -1 if a constant
-    // does.
+    // Returns the distance from the edge of the row that a row beyond it copies, the nearest being 0; -1 for a
+    // constant.
     __device__ __forceinline__ int from_edge(int end, int beyond) const {
         if constexpr (Launch::OWN_SIDES) {
             const unsigned int boundary = launch.beyond_rows(end);
             return boundary == CONSTANT ? -1 : boundary == REPLICATE ? 0 : beyond + Launch::is_mirror(boundary);
         } else {
-            // Where RADIUS_ROWS is 1, both boundaries do the same.
+            // If RADIUS_ROWS is 1, both boundaries do the same.
             return RADIUS_ROWS == 1 || launch.beyond_rows(end) == SYMMETRIC ? beyond : 0;
         }
     }

@@ -50,7 +50,7 @@ impl<T: Real> Cut<T> {
     }
 
     /// Cuts an image or a volume for one sweep of a filter of this radius, into tiles of whole columns: about `wanted`
-    /// outputs and not many more samples, two tiles of which have at most `limit` together; but at least a column.
+    /// outputs and not many more samples, at most half of `limit`; but at least a column.
     pub(crate) fn volume(size: Size, sides: Sides<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
         let extended = circular(sides);
         let cut = |most: Size| {

@@ -172,8 +172,8 @@ fn abreast(strips: usize, warps: usize) -> usize {
     abreast
 }
 
-/// Returns true for the constants, above the rows and below, that a warp can write once for all columns of a segment. It
-/// cannot if another constant, before the first column, takes that place in shared memory.
+/// Returns true for the constants, above the rows and below, that a warp can write once for all columns of a segment.
+/// It cannot if another constant, before the first column, takes that place in shared memory.
 fn written_once<T: Element>(rows: Ends<T>, columns: Ends<T>) -> [bool; 2] {
     let [before, _] = columns.both();
     let other = |end: Boundary<T>| matches!(before, Boundary::Constant(_)) && !before.same(end);

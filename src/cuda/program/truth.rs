@@ -22,7 +22,7 @@ impl Emitter<'_> {
         self.op(kind, "selp", &[yes, no, when])
     }
 
-    /// Selects one of two values by the condition, which is kept for later uses of the value as truth.
+    /// Returns 1 if the condition is true, else 0.
     fn number_of(&mut self, kind: Kind, truth: &str) -> Register {
         let [one, zero] = [1.0, 0.0].map(|value| literal(kind, value));
         self.choose(kind, truth, &one, &zero)

@@ -60,14 +60,14 @@ impl Pace {
 pub(crate) struct SharedPace(Arc<Mutex<Pace>>);
 
 impl SharedPace {
-    /// Pace in [`UNIT`]s for one tile at a time on a device of unknown speed. It begins with a quarter of the work that
-    /// the slowest device does in time: the loss occurs once, since calls hand on what they learn.
+    /// Returns a pace in [`UNIT`]s for one tile at a time on a device of unknown speed. It begins with a quarter of the
+    /// work that the slowest device does in time: the loss occurs once, since calls hand on what they learn.
     pub(crate) fn alone() -> SharedPace {
         SharedPace::of_units(SLOWEST * 4)
     }
 
-    /// Pace in [`UNIT`]s for a tile in one of several slots: the work that all of them have in flight must be over in
-    /// time. They also learn while all are at work.
+    /// Returns a pace in [`UNIT`]s for a tile in one of several slots: the work that all of them have in flight must be
+    /// over in time. They also learn while all are at work.
     pub(crate) fn shared() -> SharedPace {
         SharedPace::of_units(SLOWEST * MAX_SLOTS as u32)
     }

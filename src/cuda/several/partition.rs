@@ -73,10 +73,9 @@ impl<T: Real> Partition<T> {
     /// Chooses the partition for this work on `devices` devices, with `multiply_adds` multiply-adds for an output.
     /// `fused` returns the number of sweeps in a launch over an array of this size. `None` if one device takes no
     /// longer, or the array cannot be cut.
-    /// cut.
     ///
+    /// # Errors
     /// Those of `fused`.
-    /// What `fused` returns.
     pub(crate) fn new(
         work: &Work<T>,
         multiply_adds: usize,

@@ -30,9 +30,9 @@ impl Default for Access {
 /// Choice of a thread's entry of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
-    /// The same entry for all threads of a block.
+    /// One entry for all threads of a block.
     PerBlock,
-    /// The same entry for all threads of a warp.
+    /// One entry for all threads of a warp.
     PerWarp,
     /// Neighbouring entries for neighbouring threads.
     PerThread,

@@ -117,8 +117,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Lower quartile, median and upper quartile of the samples. The quartiles are the medians of the lower and of the
-    /// upper half.
+    /// Returns lower quartile, median and upper quartile of the samples. The quartiles are the medians of the lower and
+    /// of the upper half.
     pub fn quartiles(&self) -> [f64; 3] {
         let mut sorted = self.samples.clone();
         sorted.sort_by(f64::total_cmp);

@@ -89,7 +89,7 @@ fn written(count: isize, held: isize, tiles: isize, reach: isize, circular: bool
     (0..tiles).map(of).collect()
 }
 
-/// Each output is written once, by a region that has the samples for it.
+/// Checks that each output is written once, by a region that has the samples for it.
 fn check_cut(count: usize, (held, tiles): (usize, usize), reach: usize, circular: bool, what: &str) {
     let [count, held, reach] = [count, held, reach].map(|number| number as isize);
     let mut next = 0;

@@ -143,7 +143,8 @@ impl<T: Element> Several for Launches<T> {
             sides: self.sides,
             rounds: schedule.rounds,
         };
-        // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as many.
+        // SAFETY: the kernel reads the volume's samples, and writes its outputs, at addresses where the caller has as
+        // many.
         unsafe { launch(&prepared.function, stream, prepared.shape, &argument) }
     }
 }

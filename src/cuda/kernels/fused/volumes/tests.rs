@@ -68,7 +68,7 @@ fn layouts_are_what_the_kernel_can_do() {
     assert!(found > 5000, "{found}");
 }
 
-/// Each page of each tile is taken once, by existing blocks, and none takes more slots than stated.
+/// Checks that each page of each tile is taken once, by existing blocks, and none takes more slots than stated.
 fn covered(schedule: &Schedule, tiles: i32, pages: usize, blocks: usize, what: &str) {
     let mut taken = vec![0; tiles as usize * pages];
     let mut slots = vec![0; blocks];
@@ -114,7 +114,7 @@ fn schedules_take_hardly_more_than_equal_shares() {
     assert_eq!(of(54).rounds, [round, others[0], others[1], Round::NONE]);
 }
 
-/// The tiles write all rows, each once, and have the neighbours of all samples that they write.
+/// Checks that the tiles write all rows, each once, and have the neighbours of all samples that they write.
 fn check(axis: &Axis, size: usize, height: usize, multiple: usize, circular: bool, what: &str) {
     let (size, height, multiple) = (size as i32, height as i32, multiple as i32);
     let mut next = 0;
