@@ -18,7 +18,7 @@ struct Candidate {
     u64 place;
 };
 
-// Whether `a` takes the place of `b`. NaN gives way to any number.
+// True if `a` replaces `b`. NaN gives way to any number.
 template <bool LARGEST>
 __device__ __forceinline__ bool is_better(const Candidate& a, const Candidate& b) {
     const bool beyond = LARGEST ? a.value > b.value : a.value < b.value;
@@ -28,7 +28,7 @@ __device__ __forceinline__ bool is_better(const Candidate& a, const Candidate& b
     return beyond || (!behind && a.place < b.place);
 }
 
-// Of a line: the candidate with this number.
+// The candidate of a line with this number.
 __device__ __forceinline__ Candidate candidate(const ExtremesArgument<REAL>& job, u64 outer, u64 column, u64 number) {
     const u64 place = job.places ? job.places[(outer * job.length + number) * job.inner + column] : number;
     return {job.from[(outer * job.whole + place) * job.inner + column], place};

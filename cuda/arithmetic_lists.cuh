@@ -30,7 +30,7 @@ __device__ __forceinline__ void search(const FindArgument<REAL>& job, u64 warp, 
 }
 }  // namespace
 
-// How many each warp finds.
+// Number that each warp finds.
 extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_find_count(FindArgument<REAL> job) {
     const u64 warp = (u64)blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
     u64 count = 0;

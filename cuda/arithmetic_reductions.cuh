@@ -203,7 +203,7 @@ struct Columns {
                 __syncthreads();
             }
             if (row == 0 && mine) {
-                // Of all lines the results of chunks come one behind the other.
+                // For each chunk the results of all lines are neighbours.
                 job.to[(outer * job.inner + column) * job.chunks + begin / CHUNK] = lanes[threadIdx.x];
             }
         }
@@ -269,7 +269,7 @@ __device__ __forceinline__ void reduce_two(const ReductionArgument<REAL>& job) {
 }
 }  // namespace
 
-// Of two arrays by kernels of their own: registers for two would be too many for one.
+// Reductions of two arrays have kernels of their own: their registers would be too many for one array.
 #define REDUCTION(NAME, FORM)                                                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS) arithmetic_reduce_##NAME(ReductionArgument<REAL> job) {     \
         reduce<FORM>(job);                                                                                            \

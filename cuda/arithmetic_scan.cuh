@@ -74,7 +74,7 @@ __device__ __forceinline__ void scan_lines(const ScanArgument<T>& job, Tiles<T>&
         for (int at = lane; at < count; at += 32) job.to[first + at] = tile[at + at / GROUP];
         return;
     }
-    // Of each thread: all groups up to its own.
+    // For each thread, all groups up to its own.
 #pragma unroll
     for (int k = 1; k < GROUPS; ++k) {
         const T ahead = __shfl_sync(0xffffffffu, last, k - 1);

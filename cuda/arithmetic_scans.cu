@@ -5,9 +5,9 @@
 #include "arithmetic_lists.cuh"
 #include "arithmetic_scan.cuh"
 
-// What the host must know to launch them, told by the module itself: threads of a block, and of one that scans lines of
-// neighbours; elements of a warp that looks for places, rows of a
-// part in which a thread looks for an extreme, elements of one in which a warp does, and of lines that are short to it.
+// Sizes for the host that launches them: threads of a block, and of one that scans lines of neighbours; elements of a warp
+// that looks for places, rows of a part in which a thread looks for an extreme, elements of one in which a warp does, and
+// elements of its short lines.
 extern "C" __constant__ unsigned int arithmetic_threads = THREADS;
 extern "C" __constant__ unsigned int arithmetic_scan_threads = SCAN_THREADS;
 extern "C" __constant__ unsigned int arithmetic_searched = SEARCHED;

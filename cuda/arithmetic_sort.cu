@@ -31,14 +31,14 @@ __device__ __forceinline__ u32 digit_of(REAL x, int shift, bool descending) {
     return (u32)(key >> shift) & (DIGITS - 1);
 }
 
-// How often each digit comes in each warp; then, of each warp, where the next element with a digit goes.
+// Number of elements with each digit in each warp; then the place of each warp's next element with a digit.
 struct Counts {
     u32 of[WARPS][DIGITS];
     u32 of_warps[WARPS];
 };
 
-// Of each element of a thread: how many in its warp with the same digit come ahead of it. An element behind one with a
-// smaller number in the warp's order: number `i` of all threads, then number `i + 1`.
+// For each element of a thread, the number of elements of its warp with the same digit ahead of it. The warp's order is
+// element `i` of all threads, then element `i + 1`.
 template <int ITEMS>
 __device__ __forceinline__ void rank(Counts& counts, const u32 (&digits)[ITEMS], u32 (&ranks)[ITEMS]) {
     const int lane = threadIdx.x % 32;
@@ -66,8 +66,7 @@ __device__ __forceinline__ void rank(Counts& counts, const u32 (&digits)[ITEMS],
     }
 }
 
-// How often a digit comes in the block: that of this thread's number. The counts become how often it comes in the warps
-// ahead of each.
+// Number of the block's elements with this thread's digit. The counts become the numbers in the warps ahead of each.
 __device__ __forceinline__ u32 sum_of_warps(Counts& counts) {
     __syncthreads();
     u32 sum = 0;
@@ -80,7 +79,7 @@ __device__ __forceinline__ u32 sum_of_warps(Counts& counts) {
     return sum;
 }
 
-// How many elements of the block have digits below this thread's, which comes `count` times.
+// Number of the block's elements with digits below this thread's, which comes `count` times.
 __device__ __forceinline__ u32 digits_below(Counts& counts, u32 count) {
     const int lane = threadIdx.x % 32;
     u32 sum = count;
@@ -96,7 +95,7 @@ __device__ __forceinline__ u32 digits_below(Counts& counts, u32 count) {
     return below;
 }
 
-// Where the elements of a thread belong in the block's order.
+// Places of a thread's elements in the block's order.
 template <int ITEMS>
 __device__ __forceinline__ u32 places_in_block(Counts& counts, const u32 (&digits)[ITEMS], u32 (&places)[ITEMS]) {
     rank(counts, digits, places);
@@ -109,7 +108,7 @@ __device__ __forceinline__ u32 places_in_block(Counts& counts, const u32 (&digit
     return below;
 }
 
-// Of this thread: where its element `i` is in the block's order.
+// Place of this thread's element `i` in the block's order.
 template <int ITEMS>
 __device__ __forceinline__ int in_block(int i) {
     return (threadIdx.x / 32 * ITEMS + i) * 32 + threadIdx.x % 32;
@@ -198,7 +197,7 @@ struct Tile {
         }
     }
 
-    // Where the count of this thread's digit is: digit by digit, and of each, tile by tile.
+    // Place of the count of this thread's digit: digit by digit, and for each, tile by tile.
     __device__ __forceinline__ u64 of_counts(const SortArgument<REAL>& job) const {
         return (line * DIGITS + threadIdx.x) * job.tiles + number;
     }

@@ -30,7 +30,7 @@ struct Flat {
         }
     }
 
-    // Whether there is an element so many further on.
+    // True if there is an element this many further on.
     __device__ __forceinline__ bool has(const Walk& walk, int further) const {
         return at + further * THREADS < walk.count;
     }
@@ -123,7 +123,7 @@ EITHER_WAY(pick)
 EITHER_WAY(put)
 
 namespace {
-// Of this thread in a launch over a list: where its element `i` is in it.
+// Place in the list of this thread's element `i`.
 __device__ __forceinline__ u64 in_list(int i) { return (u64)blockIdx.x * (THREADS * RUN) + i * THREADS + threadIdx.x; }
 }  // namespace
 

@@ -134,7 +134,7 @@ impl Cuda {
         })
     }
 
-    /// What a list on the device holds.
+    /// Returns the places of a list on the device.
     pub(super) fn list_of<T: Element>(&self, places: &[u64], watch: &Watch) -> Result<Indices, Error> {
         self.attempt(watch, |device| {
             let mut work = Operation::<ScanKernels<T>>::begin(device, "a list of places", watch)?;

@@ -3,10 +3,10 @@
 use crate::platform::memory::{enlarge, with_room};
 use crate::stencil::{Error, Section};
 
-/// What lists of places are called where there is no memory for one.
+/// Name of a list of places in an error about memory.
 const WHAT: &str = "a list of places";
 
-/// Whether a place may come twice. What is said to may not, but for patterns that nobody writes.
+/// Returns true if a place may come twice; also for some odd patterns in which none does.
 pub(super) fn may_repeat(section: &Section) -> bool {
     let mut along: Vec<(usize, usize)> = section
         .steps
@@ -16,7 +16,7 @@ pub(super) fn may_repeat(section: &Section) -> bool {
         .filter(|&(_, extent)| extent > 1)
         .collect();
     along.sort_unstable();
-    // How far the dimensions of shorter steps reach together: a longer step must go beyond.
+    // Reach of the dimensions with shorter steps: a longer step must exceed it.
     let mut reach = 0_usize;
     along.into_iter().any(|(step, extent)| {
         let repeats = step <= reach;
@@ -47,17 +47,18 @@ pub(super) struct Last {
     pub(super) elements: Vec<u64>,
 }
 
-/// What is left of a list of places in an array of so many elements, if some come twice.
+/// Returns the last occurrence of each place in a list, for an array of this many elements; `None` if no place comes twice.
 ///
 /// # Rationale
-/// Of threads that write the same element, nobody knows which is the last; so the host looks. Lists are ordinarily
-/// ascending, which one look tells.
+///
+/// The order of threads that write one element is undefined, so the host decides. Most lists are ascending, which one pass
+/// shows.
 pub(super) fn last_of_each(list: &[u64], elements: usize) -> Result<Option<Last>, Error> {
     if list.is_sorted_by(|a, b| a < b) {
         return Ok(None);
     }
-    // Which of the list are the last ones, by their numbers. A few are sorted; for many, a bit for each element of the
-    // array takes less.
+    // Numbers of the last occurrences. Short lists are sorted; for long ones a bit for each element of the array takes
+    // less.
     let mut last = with_room(list.len(), WHAT)?;
     if list.len() < elements / 256 {
         last.extend(0..list.len() as u64);

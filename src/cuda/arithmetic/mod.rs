@@ -33,7 +33,7 @@ fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
     address + (element * size_of::<T>()) as sys::CUdeviceptr
 }
 
-/// Where results go that stay on the device.
+/// Returns the address of a target on the device.
 fn address_of<T>(to: &Target<T>, context: &Arc<Context>) -> Result<Option<sys::CUdeviceptr>, Error> {
     match to {
         Target::Array(array) => address(array, context).map(Some),
@@ -41,7 +41,7 @@ fn address_of<T>(to: &Target<T>, context: &Arc<Context>) -> Result<Option<sys::C
     }
 }
 
-/// Where a list of places lies that the engine holds; 0 for any others.
+/// Returns the address of a list of places that the engine holds; 0 for any other.
 fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
     match places {
         Places::Held(list) => address(list.held(), context),
@@ -284,7 +284,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             // SAFETY: all places are in the first array, and the call has the arrays and the buffers until the work has
             // been waited for.
             unsafe {
-                // Where the results are, or are to be fetched from.
+                // Address of the results on the device.
                 let results = match (&section, output) {
                     (Some(section), None) if section.run().is_some() => at::<T>(input, section.run().unwrap_or(0)),
                     _ => {

@@ -84,7 +84,7 @@ impl Emitter<'_> {
                 }
             };
         }
-        // What is known of the place in the code comes last, so that neighbours share all before it.
+        // Constant offsets come last, so that neighbours share all before them.
         for (d, step) in steps.iter().enumerate() {
             match (step, place.offset(d)) {
                 (None, _) | (_, 0) => {}
@@ -141,7 +141,7 @@ impl Emitter<'_> {
         self.code.line(&format!("st.global.{} [{address}+{beyond}], {value}", kind.number()));
     }
 
-    /// What a part gives at a place.
+    /// Returns the value of a part at a place.
     #[inline(never)]
     pub(super) fn value(&mut self, part: usize, place: &Place) -> Register {
         let key = format!("value {part} {}", place.name());

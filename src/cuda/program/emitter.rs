@@ -1,4 +1,4 @@
-//! What a kernel is written with.
+//! State of a kernel that is being written.
 
 use std::collections::HashMap;
 
@@ -62,10 +62,10 @@ pub(super) struct Emitter<'k> {
     pub(super) code: Code,
     pub(super) argument: Argument,
     pub(super) shape: Shape,
-    /// Where numbers of the kernel stand in the argument.
+    /// Places of the kernel's numbers in the argument.
     numbers: HashMap<String, usize>,
     pub(super) sized: Vec<(Sized, usize)>,
-    /// How far the filters reach along each dimension, below and above.
+    /// Reach of the filters along each dimension, below and above.
     pub(super) reach: Vec<[i64; 2]>,
     /// The walk that it is a kernel of.
     pub(super) walk: Option<Box<Walk<'k>>>,

@@ -31,7 +31,7 @@ pub(super) use once::run_once;
 pub(super) use several::Steps;
 pub(super) use walked::Walked;
 
-/// What a kernel may hold: what it is told goes along with the launch.
+/// Limits of a kernel: its argument travels with the launch.
 pub(super) const LIMITS: Limits = Limits { entries: 128, again: 12, arrays: 16, parts: 54, numbers: 4, alone: false };
 
 /// Eight bytes each: of an input the address, and how it is seen; of an operation the address of its result, and a number;
@@ -45,7 +45,7 @@ const _: () = {
     assert!(8 * (told + of_blocks) <= MOST_ARGUMENTS);
 };
 
-/// Who has a device do something: see `Cuda::attempt`.
+/// An engine whose device can be given work: see `Cuda::attempt`.
 pub(super) trait Attempts: Send {
     fn attempt_once(&self, watch: &Watch, work: &mut dyn FnMut(&mut Device) -> Result<(), Error>) -> Result<(), Error>;
 }
@@ -98,7 +98,7 @@ struct Ready<C> {
 /// A kernel, loaded.
 ///
 /// # Errors
-/// What the driver says.
+/// Those of the driver.
 pub(super) fn prepare<C: Attempts + Engine + 'static>(
     engine: C,
     ordinal: usize,
@@ -106,7 +106,7 @@ pub(super) fn prepare<C: Attempts + Engine + 'static>(
 ) -> Result<Box<dyn Prepared>, Error> {
     let written = written(kernel, ordinal);
     let bytes = (kernel.inputs.len() + kernel.outputs.len()).saturating_mul(8 * kernel.len());
-    // What the driver refuses is told before the first step.
+    // An error of the driver comes before the first step.
     let mut loaded = None;
     engine.attempt_once(&Watch::new(), &mut |device| {
         let function = device.modules.generated().get(&written.text, emit::NAME)?;

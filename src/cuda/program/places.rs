@@ -1,4 +1,4 @@
-//! Which elements a thread computes, and where the elements lie that it reads.
+//! Elements that a thread computes, and the places of those that it reads.
 
 use super::code::{Kind, Register};
 use super::emitter::{Emitter, Sized};
@@ -155,7 +155,7 @@ impl Emitter<'_> {
             let depth = self.shape.depth(dim);
             let reach = &mut self.reach[dim];
             reach[0] = reach[0].min(offsets[dim]);
-            // What a thread's last row reads is told by its first.
+            // The reach of a thread's last row follows from that of its first.
             reach[1] = reach[1].max(offsets[dim] - depth);
             return None;
         }

@@ -1,4 +1,4 @@
-//! How elements fall to threads, and how places are written.
+//! Assignment of elements to threads, and places in the code.
 
 use super::code::Register;
 use crate::stencil::Binary;
@@ -23,10 +23,10 @@ const ENOUGH_BLOCKS: usize = 600;
 /// array: 154 us for 197 with 8.)
 const BYTES_UNDER_WAY: usize = 16;
 
-/// How a kernel's elements fall to threads.
+/// Assignment of a kernel's elements to threads.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
-    /// Whether elements go to threads one behind the other, whatever their dimensions.
+    /// True if threads take elements in their order in memory, whatever the dimensions.
     pub(super) flat: bool,
     /// The extents.
     pub(super) domain: Vec<usize>,
@@ -106,7 +106,7 @@ pub(super) struct At {
 pub(super) struct Place {
     /// An index along each dimension.
     pub(super) indices: Vec<Register>,
-    /// What is added to each, where that is inside the array without a question.
+    /// Offsets from the indices, where they stay inside the array for sure.
     pub(super) offsets: Option<Vec<i64>>,
     /// In a walk: the place there, and nothing else.
     pub(super) at: Option<At>,
@@ -126,7 +126,7 @@ impl Place {
         self.offsets.as_ref().map_or(0, |offsets| offsets[d])
     }
 
-    /// What it is known by.
+    /// Key of the place.
     pub(super) fn name(&self) -> String {
         match self.at {
             Some(at) => format!("{at:?}"),

@@ -2,13 +2,13 @@
 
 use cudarc::driver::sys;
 
-use super::super::super::Element;
+use crate::cuda::Element;
 use crate::cuda::arguments::ReductionOp;
 use crate::stencil::Reduction;
 
 /// An operand on the device.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super::super) enum On<T> {
+pub(in crate::cuda) enum On<T> {
     Array(sys::CUdeviceptr),
     Scalar(T),
 }
@@ -38,7 +38,7 @@ pub(super) fn reduction(op: Reduction) -> u32 {
     }
 }
 
-/// What reduces the results of chunks: it takes as `op` joins.
+/// Reduction of the results of chunks: it takes as `op` joins.
 ///
 /// The others do so themselves. (A result of magnitudes has no sign to lose, and one of logic is 0 or 1.)
 pub(super) fn joining(op: Reduction) -> Reduction {

@@ -15,28 +15,28 @@ use std::sync::Arc;
 use bytemuck::NoUninit;
 use cudarc::driver::sys;
 
-use super::super::Element;
-use super::super::module::{Module, Modules, Shape, Turns, launch};
+use crate::cuda::Element;
 use crate::cuda::arguments::{AdvanceArgument, FillArgument, ListArgument, SectionArgument, Walk};
+use crate::cuda::module::{Module, Modules, Shape, Turns, launch};
 use crate::stencil::{Error, Section};
 
-pub(in super::super) use argument::On;
-pub(in super::super) use reduce::scratch_of;
-pub(in super::super) use scans::{ScanKernels, room_of_scan};
-pub(in super::super) use sort::{SortKernels, SortRooms, SortedLines};
-pub(in super::super) use walk::Places;
+pub(in crate::cuda) use argument::On;
+pub(in crate::cuda) use reduce::scratch_of;
+pub(in crate::cuda) use scans::{ScanKernels, room_of_scan};
+pub(in crate::cuda) use sort::{SortKernels, SortRooms, SortedLines};
+pub(in crate::cuda) use walk::Places;
 
 /// The images, for single and for double.
 const IMAGES: [&str; 2] = ["arithmetic_float", "arithmetic_double"];
 
 /// The kernels for one class of numbers, loaded.
-pub(in super::super) struct ArithmeticKernels<T> {
+pub(in crate::cuda) struct ArithmeticKernels<T> {
     module: Arc<Module>,
     threads: usize,
     /// The elements of a block: of arrays side by side, and of any others.
     block: usize,
     anywhere: usize,
-    /// How many short lines a lane takes a part of.
+    /// Short lines that share a lane.
     short_lines: usize,
     /// The elements of the longest line that is short.
     short_column: usize,
@@ -45,7 +45,7 @@ pub(in super::super) struct ArithmeticKernels<T> {
 }
 
 /// Kernels of a module for a class of numbers.
-pub(in super::super) trait Family: Sized {
+pub(in crate::cuda) trait Family: Sized {
     type Element;
 
     fn load(modules: &Modules) -> Result<Self, Error>;
@@ -71,7 +71,7 @@ impl<T: Element> Family for ArithmeticKernels<T> {
 }
 
 impl<T: Element> ArithmeticKernels<T> {
-    /// Whether the next launch begins with the last elements, as the kernels are told.
+    /// Flag for the next launch: 1 if it begins with the last elements.
     fn backwards(&self) -> u32 {
         self.turns.next().into()
     }
@@ -96,7 +96,7 @@ impl<T: Element> ArithmeticKernels<T> {
     /// # Safety
     /// The stream is open, and of the context that the modules are of. Until it has been waited for, there are as many
     /// elements at the addresses, each one that the driver gave, and nobody else touches them.
-    pub(in super::super) unsafe fn fill(
+    pub(in crate::cuda) unsafe fn fill(
         &self,
         stream: sys::CUstream,
         value: T,
@@ -112,7 +112,7 @@ impl<T: Element> ArithmeticKernels<T> {
     ///
     /// # Safety
     /// As [`ArithmeticKernels::fill`].
-    pub(in super::super) unsafe fn advance(
+    pub(in crate::cuda) unsafe fn advance(
         &self,
         stream: sys::CUstream,
         step: sys::CUdeviceptr,
@@ -137,7 +137,7 @@ impl<T: Element> ArithmeticKernels<T> {
     }
 
     /// The places of a section.
-    pub(in super::super) fn places(&self, section: &Section) -> Places {
+    pub(in crate::cuda) fn places(&self, section: &Section) -> Places {
         Places { start: section.start, walk: Walk::new(section.size, section.steps, self.threads) }
     }
 
@@ -162,7 +162,7 @@ impl<T: Element> ArithmeticKernels<T> {
     ///
     /// # Safety
     /// As [`ArithmeticKernels::fill`]; all places are in the first array.
-    pub(in super::super) unsafe fn pick(
+    pub(in crate::cuda) unsafe fn pick(
         &self,
         stream: sys::CUstream,
         places: &Places,
@@ -176,7 +176,7 @@ impl<T: Element> ArithmeticKernels<T> {
     ///
     /// # Safety
     /// As [`ArithmeticKernels::fill`]; all places are in the second array.
-    pub(in super::super) unsafe fn put(
+    pub(in crate::cuda) unsafe fn put(
         &self,
         stream: sys::CUstream,
         places: &Places,
@@ -190,7 +190,7 @@ impl<T: Element> ArithmeticKernels<T> {
     ///
     /// # Safety
     /// As [`ArithmeticKernels::fill`]; all places are in the first array.
-    pub(in super::super) unsafe fn pick_list(
+    pub(in crate::cuda) unsafe fn pick_list(
         &self,
         stream: sys::CUstream,
         list: sys::CUdeviceptr,
@@ -206,7 +206,7 @@ impl<T: Element> ArithmeticKernels<T> {
     ///
     /// # Safety
     /// As [`ArithmeticKernels::fill`]; all places are in the second array, and the others in the first one.
-    pub(in super::super) unsafe fn put_list(
+    pub(in crate::cuda) unsafe fn put_list(
         &self,
         stream: sys::CUstream,
         list: sys::CUdeviceptr,
@@ -222,9 +222,9 @@ impl<T: Element> ArithmeticKernels<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::module::tests::argument_bytes;
     use super::*;
     use crate::cuda::arguments::ReductionArgument;
+    use crate::cuda::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_these_arguments() {

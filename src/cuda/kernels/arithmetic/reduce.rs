@@ -2,9 +2,9 @@
 
 use cudarc::driver::sys;
 
-use super::super::super::Element;
 use super::ArithmeticKernels;
 use super::argument::{joining, reduction};
+use crate::cuda::Element;
 use crate::cuda::arguments::ReductionArgument;
 use crate::stencil::{CHUNK, Error, LANES, Reduction};
 
@@ -17,7 +17,7 @@ impl<T: Element> ArithmeticKernels<T> {
     ///
     /// # Safety
     /// As [`ArithmeticKernels::fill`], with the scratch; there is a second array where the reduction is of two.
-    pub(in super::super::super) unsafe fn reduce(
+    pub(in crate::cuda) unsafe fn reduce(
         &self,
         stream: sys::CUstream,
         op: Reduction,
@@ -89,8 +89,8 @@ impl<T: Element> ArithmeticKernels<T> {
     }
 }
 
-/// How many elements each of the two scratch arrays of a reduction must have.
-pub(in super::super::super) fn scratch_of([inner, length, outer]: [usize; 3]) -> [usize; 2] {
+/// Minimum elements of the two scratch arrays of a reduction.
+pub(in crate::cuda) fn scratch_of([inner, length, outer]: [usize; 3]) -> [usize; 2] {
     let lines = inner * outer;
     let chunks = length.div_ceil(CHUNK);
     let of = |chunks: usize| if chunks > 1 { lines * chunks } else { 0 };

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use bytemuck::NoUninit;
 use cudarc::driver::sys;
 
-use super::super::super::Element;
-use super::super::super::module::{Module, Modules, Shape, launch};
 use super::Family;
+use crate::cuda::Element;
 use crate::cuda::arguments::{ExtremesArgument, FindArgument, OrdinalsArgument, ScanArgument, ScanOp};
+use crate::cuda::module::{Module, Modules, Shape, launch};
 use crate::stencil::{CHUNK, Error, Extreme, LANES, Scan};
 
 /// The images, for single and for double.
@@ -20,7 +20,7 @@ const IMAGES: [&str; 2] = ["arithmetic_scans_float", "arithmetic_scans_double"];
 const COLUMNS: [usize; 2] = [8, 32];
 
 /// The kernels for one class of numbers, loaded.
-pub(in super::super::super) struct ScanKernels<T> {
+pub(in crate::cuda) struct ScanKernels<T> {
     module: Arc<Module>,
     threads: usize,
     scan_threads: usize,
@@ -52,15 +52,15 @@ impl<T: Element> Family for ScanKernels<T> {
     }
 }
 
-/// What is scanned: numbers of the class, or counts.
+/// Input of a scan: numbers of the class, or counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
     Numbers(Scan),
     Counts,
 }
 
-/// How many elements a scan needs beside its input and output: what chunks leave, and what chunks of those do.
-pub(in super::super::super) fn room_of_scan([inner, length, outer]: [usize; 3]) -> usize {
+/// Elements of scratch that a scan needs: the results of chunks, and of chunks of those.
+pub(in crate::cuda) fn room_of_scan([inner, length, outer]: [usize; 3]) -> usize {
     let lines = inner * outer;
     let (mut room, mut chunks) = (0, length.div_ceil(CHUNK));
     while chunks > 1 {
@@ -90,7 +90,7 @@ impl<T: Element> ScanKernels<T> {
     /// # Safety
     /// The stream is open, and of the context that the modules are of. Until it has been waited for, there are as many
     /// elements at the addresses, and [`room_of_scan`] in the room, and nobody else touches them.
-    pub(in super::super::super) unsafe fn scan(
+    pub(in crate::cuda) unsafe fn scan(
         &self,
         stream: sys::CUstream,
         op: Scan,
@@ -106,7 +106,7 @@ impl<T: Element> ScanKernels<T> {
     ///
     /// # Safety
     /// As [`ScanKernels::scan`].
-    pub(in super::super::super) unsafe fn scan_counts(
+    pub(in crate::cuda) unsafe fn scan_counts(
         &self,
         stream: sys::CUstream,
         [count, lines]: [usize; 2],
@@ -181,7 +181,7 @@ impl<T: Element> ScanKernels<T> {
         unsafe { self.launch(stream, kernels[usize::from(only_lasts)], shape, &argument) }
     }
 
-    /// How many parts a line of so many candidates has.
+    /// Parts of a line of this many candidates.
     fn parts(&self, inner: usize, length: usize) -> usize {
         length.div_ceil(if self.by_threads(inner, length) { self.part_rows } else { self.part_elements })
     }
@@ -190,8 +190,8 @@ impl<T: Element> ScanKernels<T> {
         inner > 1 || length <= self.short_search
     }
 
-    /// How many places each of two rooms of [`ScanKernels::extremes`] must have.
-    pub(in super::super::super) fn room_of_extremes(&self, [inner, length, outer]: [usize; 3]) -> [usize; 2] {
+    /// Minimum places of the two scratch arrays of [`ScanKernels::extremes`].
+    pub(in crate::cuda) fn room_of_extremes(&self, [inner, length, outer]: [usize; 3]) -> [usize; 2] {
         let parts = self.parts(inner, length);
         let of = |parts: usize| if parts > 1 { inner * outer * parts } else { 0 };
         [of(parts), of(self.parts(inner, parts))]
@@ -202,7 +202,7 @@ impl<T: Element> ScanKernels<T> {
     ///
     /// # Safety
     /// As [`ScanKernels::scan`], with the two rooms.
-    pub(in super::super::super) unsafe fn extremes(
+    pub(in crate::cuda) unsafe fn extremes(
         &self,
         stream: sys::CUstream,
         which: Extreme,
@@ -243,8 +243,8 @@ impl<T: Element> ScanKernels<T> {
         }
     }
 
-    /// How many counts a search in so many elements needs.
-    pub(in super::super::super) fn counts(&self, elements: usize) -> usize {
+    /// Counts that a search in this many elements needs.
+    pub(in crate::cuda) fn counts(&self, elements: usize) -> usize {
         elements.div_ceil(self.searched)
     }
 
@@ -252,7 +252,7 @@ impl<T: Element> ScanKernels<T> {
     ///
     /// # Safety
     /// As [`ScanKernels::scan`]; there is room for [`ScanKernels::counts`] counts, and for their scan.
-    pub(in super::super::super) unsafe fn count(
+    pub(in crate::cuda) unsafe fn count(
         &self,
         stream: sys::CUstream,
         from: sys::CUdeviceptr,
@@ -273,7 +273,7 @@ impl<T: Element> ScanKernels<T> {
     ///
     /// # Safety
     /// As [`ScanKernels::scan`]; the counts are those of [`ScanKernels::count`], and there is room for the last of them.
-    pub(in super::super::super) unsafe fn find(
+    pub(in crate::cuda) unsafe fn find(
         &self,
         stream: sys::CUstream,
         [from, places]: [sys::CUdeviceptr; 2],
@@ -290,7 +290,7 @@ impl<T: Element> ScanKernels<T> {
     ///
     /// # Safety
     /// As [`ScanKernels::scan`].
-    pub(in super::super::super) unsafe fn ordinals(
+    pub(in crate::cuda) unsafe fn ordinals(
         &self,
         stream: sys::CUstream,
         [from, to]: [sys::CUdeviceptr; 2],
@@ -308,8 +308,8 @@ impl<T: Element> ScanKernels<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_these_arguments() {

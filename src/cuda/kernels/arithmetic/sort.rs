@@ -7,10 +7,10 @@ use std::sync::Arc;
 use bytemuck::Zeroable;
 use cudarc::driver::sys;
 
-use super::super::super::Element;
-use super::super::super::module::{Module, Modules, Shape, launch};
 use super::{Family, ScanKernels, room_of_scan};
+use crate::cuda::Element;
 use crate::cuda::arguments::SortArgument;
+use crate::cuda::module::{Module, Modules, Shape, launch};
 use crate::stencil::{Error, Order};
 
 /// The images, for single and for double.
@@ -20,7 +20,7 @@ const IMAGES: [&str; 2] = ["arithmetic_sort_float", "arithmetic_sort_double"];
 const DIGITS: usize = 256;
 
 /// The kernels for one class of numbers, loaded.
-pub(in super::super::super) struct SortKernels<T> {
+pub(in crate::cuda) struct SortKernels<T> {
     module: Arc<Module>,
     scans: ScanKernels<T>,
     threads: usize,
@@ -48,25 +48,25 @@ impl<T: Element> Family for SortKernels<T> {
 
 /// Lines of neighbours.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super::super) struct SortedLines {
-    pub(in super::super::super) length: usize,
-    pub(in super::super::super) lines: usize,
+pub(in crate::cuda) struct SortedLines {
+    pub(in crate::cuda) length: usize,
+    pub(in crate::cuda) lines: usize,
 }
 
-/// What a sort needs beside its input and output, in bytes; then where that is.
+/// Scratch of a sort: first in bytes, then as addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super::super) struct SortRooms<N> {
+pub(in crate::cuda) struct SortRooms<N> {
     /// As much as the output.
-    pub(in super::super::super) values: N,
-    /// Of each element, where it was.
-    pub(in super::super::super) origins: [N; 2],
-    pub(in super::super::super) counts: N,
-    pub(in super::super::super) scan: N,
+    pub(in crate::cuda) values: N,
+    /// The earlier place of each element.
+    pub(in crate::cuda) origins: [N; 2],
+    pub(in crate::cuda) counts: N,
+    pub(in crate::cuda) scan: N,
 }
 
 impl<T: Element> SortKernels<T> {
-    /// What a sort needs, in bytes.
-    pub(in super::super::super) fn rooms(&self, of: SortedLines, with_places: bool) -> SortRooms<usize> {
+    /// Scratch that a sort needs, in bytes.
+    pub(in crate::cuda) fn rooms(&self, of: SortedLines, with_places: bool) -> SortRooms<usize> {
         let SortedLines { length, lines } = of;
         if length <= self.short {
             return SortRooms { values: 0, origins: [0; 2], counts: 0, scan: 0 };
@@ -87,7 +87,7 @@ impl<T: Element> SortKernels<T> {
     /// # Safety
     /// The stream is open, and of the context that the modules are of. Until it has been waited for, there are as many
     /// elements at the addresses, and as much in the rooms as [`SortKernels::rooms`] says, and nobody else touches them.
-    pub(in super::super::super) unsafe fn sort(
+    pub(in crate::cuda) unsafe fn sort(
         &self,
         stream: sys::CUstream,
         order: Order,
@@ -154,8 +154,8 @@ impl<T: Element> SortKernels<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::super::module::tests::argument_bytes;
     use super::*;
+    use crate::cuda::module::tests::argument_bytes;
 
     #[test]
     fn the_kernels_take_these_arguments() {

@@ -50,7 +50,7 @@ impl Walk {
         self.size[0] >= LONG as u64
     }
 
-    /// Which kernel of two goes this way, and how many blocks of so many places it takes.
+    /// Returns the kernel of two for this walk, and the number of its blocks of `places` places.
     pub(super) fn way(&self, kernels: [&'static CStr; 2], places: usize) -> (&'static CStr, usize) {
         let blocks = |count: u64| count.div_ceil(places as u64) as usize;
         if self.is_long() {
@@ -63,14 +63,14 @@ impl Walk {
 
 /// A section as the kernels go through it.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super::super) struct Places {
+pub(in crate::cuda) struct Places {
     pub(super) start: usize,
     pub(super) walk: Walk,
 }
 
 impl Places {
-    /// Where the only run of neighbours begins that the section is, if it is one.
-    pub(in super::super::super) fn run(&self) -> Option<usize> {
+    /// Returns the first element of a section that is one run of neighbours; else `None`.
+    pub(in crate::cuda) fn run(&self) -> Option<usize> {
         let one = self.walk.rank == 1 && (self.walk.size[0] == 1 || self.walk.steps[0] == 1);
         one.then_some(self.start)
     }
