@@ -1,4 +1,4 @@
-//! What the library is made from besides Rust: the host's `mex.h` and the kernels' PTX.
+//! Inputs of the library besides Rust: the host's `mex.h` and the kernels' PTX.
 //!
 //! - `api.rs`: a table of function pointers for the `mx*` and `mex*` functions that `src/mex` names, with the
 //!   signatures of the header on this machine. A table and not `extern` blocks, because the symbols are looked up when
@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What `src/mex` calls. A header that lacks one of these cannot be built against.
+/// Functions that `src/mex` calls. A header that lacks one of these cannot be built against.
 const FUNCTIONS: &[&str] = &[
     "mexAtExit",
     "mexCallMATLAB",
@@ -79,7 +79,7 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// Where `mex.h` was found.
+/// Place of `mex.h`.
 struct Header {
     origin: String,
     clang_args: Vec<String>,
@@ -262,7 +262,7 @@ fn catalogue(folder: &Path) -> Result<String> {
     Ok(lists.collect())
 }
 
-/// What all structs of arguments are besides plain C.
+/// Traits of all structs of arguments.
 #[derive(Debug)]
 struct PlainData;
 
@@ -305,7 +305,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&choices.join("|")).expect("a regular expression")
 });
 
-/// What counts of a file's text: of CUDA its tokens, a line each; of others the lines that are no comments.
+/// The part of a file's text that counts: of CUDA its tokens, a line each; of others the lines that are no comments.
 fn essence(path: &Path, text: &str) -> String {
     if !path.extension().is_some_and(|kind| kind == "cu" || kind == "cuh") {
         let lines = text.split('\n').filter(|line| !line.trim_start_matches(' ').starts_with('#'));
@@ -413,7 +413,7 @@ fn kernel_archive(folder: &Path) -> Result<String> {
     ))
 }
 
-/// What `ConstantMemoryDevice_CUDA` reports as its build: commit and header. Without the commit in a build for development,
+/// Build that `ConstantMemoryDevice_CUDA` reports: commit and header. Without the commit in a build for development,
 /// which every commit would compile again.
 fn build_line(header: &Header) -> Result<String> {
     let git = |arguments: &[&str]| {
@@ -427,7 +427,7 @@ fn build_line(header: &Header) -> Result<String> {
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists()) {
         println!("cargo:rerun-if-changed={log}");
     }
-    // Of one length: git's own choice grows with the clone, and the same commit is to give the same bytes.
+    // A fixed length: git's own choice grows with the clone, and the same commit is to give the same bytes.
     let commit = git(&["rev-parse", "--short=12", "HEAD"]);
     Ok(format!("{}, release, {}", commit.as_deref().unwrap_or("no commit"), header.origin))
 }

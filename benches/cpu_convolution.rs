@@ -104,7 +104,7 @@ fn peak(level: Level, threads: usize, steps: u64) -> [f64; 2] {
     clock.seconds(threads).map(|seconds| each * steps as f64 / seconds / 1e9)
 }
 
-/// What is measured.
+/// Quantity that is measured.
 struct Case {
     name: &'static str,
     size: [usize; 3],

@@ -162,7 +162,7 @@ fn arithmetic(criterion: &mut Criterion) {
     }
 }
 
-/// What a task of the copy moves: its two pieces stay in the second-level cache, as the engine's do.
+/// Bytes that a task of the copy moves: its two pieces stay in the second-level cache, as the engine's do.
 const PIECE: usize = 1 << 15;
 
 /// Copies by as many threads as the engine would use, each on the next piece that nobody has.

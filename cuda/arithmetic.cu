@@ -1,9 +1,9 @@
 // Elements of arrays that are moved, advanced and reduced: src/stencil/arithmetic/ says what each result is, to the last
 // bit. Other operations are kernels that are written at run time (src/cuda/program/once.rs).
 //
-//  - Where arrays lie side by side, a thread moves 16 bytes at a time. Every array begins at a multiple of that, and
+//  - In arrays that lie side by side, a thread moves 16 bytes at a time. Every array begins at a multiple of that, and
 //    only the last block has elements that do not fill them.
-//  - Where they do not, neighbouring threads take neighbouring elements, and a thread goes from one of its elements to
+//  - In others, neighbouring threads take neighbouring elements, and a thread goes from one of its elements to
 //    the next by adding: it divides for the first one alone.
 //  - Every operation is named by the intrinsic that rounds to nearest: the compiler may fuse a plain + and *.
 

@@ -203,7 +203,7 @@ struct Columns {
                 __syncthreads();
             }
             if (row == 0 && mine) {
-                // For each chunk the results of all lines are neighbours.
+                // The results of a line's chunks are neighbours.
                 job.to[(outer * job.inner + column) * job.chunks + begin / CHUNK] = lanes[threadIdx.x];
             }
         }
