@@ -54,7 +54,7 @@ const DOCUMENTS: [(&str, usize); 5] = [
 
 /// What a run may cost: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors; and
 /// the library that packages have. `tests/run` writes these figures.
-const RUNS: [(&str, usize); 2] = [("processor_seconds", 1600), ("package_library_bytes", 7_600_000)];
+const RUNS: [(&str, usize); 2] = [("processor_seconds", 1600), ("package_library_bytes", 6_900_000)];
 
 /// What passes a limit for the time being: the rule, the file (`file: function` for one), the most that it may be, and
 /// why.
