@@ -90,7 +90,8 @@ function [want, at, dims, older] = computed (c, x, o)
       ## Integers and truth values are rounded once, at the end of the sweep.
       next = narrowed (next, ends_in);
       if (isfield (c.options, "Previous"))
-        next = exact_or_plain (older, weight, next);
+        fma = fma_for ([older(:); next(:)], weight);
+        next = fma (older, weight, next);
         older = u;
       endif
       if (isfield (c.options, "Source"))
@@ -220,11 +221,12 @@ function acc = sweep (x, step, at, ahead, behind)
     first += mod (rest, dims(d)) * stride(d);
     rest = floor (rest / dims(d));
   endfor
+  fma = fma_for (padded, step.taps(:));
   acc = zeros (size (at), class (x));
   if (step.differences)
     stride = stride(find (shape == 9, 1));
     for i = 1:4
-      acc = exact_or_plain (padded(first + (4 + i) * stride) - padded(first + (4 - i) * stride), step.taps(i), acc);
+      acc = fma (padded(first + (4 + i) * stride) - padded(first + (4 - i) * stride), step.taps(i), acc);
     endfor
     return;
   endif
@@ -235,16 +237,16 @@ function acc = sweep (x, step, at, ahead, behind)
       offset += mod (rest, shape(d)) * stride(d);
       rest = floor (rest / shape(d));
     endfor
-    acc = exact_or_plain (padded(first + offset), step.taps(e), acc);
+    acc = fma (padded(first + offset), step.taps(e), acc);
   endfor
 endfunction
 
-## The fma of a column, a number and a column: the plain expression where nothing rounds.
-function z = exact_or_plain (a, b, c)
-  z = a * b + c;
-  largest = merge (isa (a, "single"), 2 ^ 11, 2 ^ 25);
-  small = @(v) all (v(:) == fix (v(:)) & abs (v(:)) < largest | ! isfinite (v(:)));
-  if (! (small (a) && small (b) && all (c(:) == fix (c(:)) & abs (c(:)) < largest ^ 2 | ! isfinite (c(:)))))
-    z = exact_fma (a, b, c);
+## The fma of a column, a number and a column: the plain expression where a chain over these numbers rounds nothing.
+function fma = fma_for (x, taps)
+  whole = @(v) all (v == fix (v) | ! isfinite (v));
+  largest = @(v) max ([1; abs(v(isfinite (v)))]);
+  fma = @exact_fma;
+  if (whole (x) && whole (taps) && 2 * numel (taps) * largest (x) * largest (taps) < flintmax (class (x)))
+    fma = @(a, b, c) a * b + c;
   endif
 endfunction
