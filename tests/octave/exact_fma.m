@@ -35,6 +35,10 @@ function z = exact_fma (a, b, c)
     endif
     return;
   endif
+  if (isa (a, "single") && isa (b, "single") && isa (c, "single") && isscalar (b) && size_equal (a, c))
+    z = in_doubles (double (a), double (b), double (c));
+    return;
+  endif
   [err, a, b, c] = common_size (a, b, c);
   if (err)
     error ("exact_fma: sizes differ");

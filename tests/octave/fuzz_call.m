@@ -1,471 +1,426 @@
 ## -*- texinfo -*-
-## @deftypefn {} {@var{c} =} fuzz_call (@var{seed}, @var{number}, @var{attempt}, @var{world})
-## A random call of one of the five functions: always the same one for the same
-## arguments.  It leaves the generator of @code{rand} in a state that only depends on them.
+## @deftypefn {} {@var{c} =} fuzz_call (@var{seed}, @var{number}, @var{world})
+## A random call of one of the five functions, the same one for the same arguments.
 ##
-## The struct @var{c} has the fields name; v, a struct of data; inputs, a cell array of
-## the expressions (over v) that make the inputs; same, whether the second input is
-## the first one's variable; statement, which calls the function with these inputs,
-## a@{1@}, a@{2@} .., and leaves its result in y; nout, how many outputs it asks for;
-## env, the names and values of environment variables; home, the backend for what is held; settings, what these say to
-## @code{fuzz_identifier}; wipe, what is cleared before; kind, a word for the count.
+## A call is valid as it is built.  Every other one is then spoilt by a row of
+## @code{fuzz_spoilt}, or by two, and must raise the identifier of the row that
+## comes first in the contract's order.
+##
+## The struct @var{c} has the fields name; v, a struct of data; inputs, the expressions (over v) that make the inputs,
+## and a, their values; statement, which calls the function with the inputs a@{1@}, a@{2@} ..; nout, how many outputs
+## it asks for; due, the last part of the identifier, or ""; options, a struct of the options under their full names;
+## env, the names and values of environment variables, and settings, their meaning; home, the backend for arrays on
+## the device; wipe, the functions that are cleared before; kind, a word for the count.
 ## @end deftypefn
 
-function c = fuzz_call (seed, number, attempt, world)
-  rand ("twister", [seed, number, attempt]);
-  c = struct ("name", "", "same", false, "nout", 1, "wipe", "", "kind", "");
-  c.v = struct ();
-  c.inputs = {};
-  ## For the options: how many filters a sweep has, whether it may have more levels, whether sweeps were counted.
-  [c.filters, c.several, c.counted] = deal (1, false, false);
-  ## Whether arrays are DeviceArrays.
-  c.held = chance (0.1);
-  c.home = world.backend;
-  r = rand ();
-  if (r < 0.42)
-    c = stencil (c, world);
-  elseif (r < 0.65)
-    c = derivative (c, world);
-  elseif (r < 0.93)
-    c = convolution (c, world);
-  elseif (r < 0.97)
-    c = study (c, world);
-  else
-    c.name = "ConstantMemoryDevice_CUDA";
-  endif
-  if (chance (0.1))
-    c.nout = 0;
-  endif
+function c = fuzz_call (seed, number, world)
+  rand ("twister", [seed, number]);
+  ## Inputs are made in an environment that makes sense.
+  for variable = {"STENCIL_BACKEND", "STENCIL_THREADS", "STENCIL_DEVICE_BYTES"; world.backend, "", ""}
+    setenv (variable{:});
+  endfor
+  do
+    c = valid (likely ([42 23 28 4 3], {"s", "d", "c", "y", "i"}), world);
+  until (c.work < 2e8)
   c = environment (c, world);
-
   if (chance (0.45))
-    ## Often by several faults: which one is told is part of the contract.
-    do
-      c = spoilt (c);
-    until (chance (0.4))
+    c = fuzz_spoilt (c, world);
   endif
   if (chance (0.05))
     c.wipe = pick ({c.name, c.name, "-functions", "-all", "StencilConstantMemory_CUDA", ...
                     "ConvolutionConstantMemory_CUDA"});
   endif
-  c.statement = statement (c);
+  c = assembled (c);
+  c.kind = sprintf ("%s__%s", lower (strtok (strrep (c.name, "ConstantMemory", ""), "_")), sort_of (c));
 endfunction
 
-## --- Calls as they should be ---------------------------------------------------
+function word = sort_of (c)
+  o = c.options;
+  list = numel (c.a) > 1 && iscell (c.a{2});
+  if (! isempty (c.due))
+    word = c.due;
+    return;
+  elseif (isfield (o, "Distributed") && ! isequal (o.Distributed, false))
+    word = "distributed";
+  elseif (isfield (o, "Previous"))
+    word = "levels";
+  elseif (list || any (isfield (o, {"Source", "Every"})))
+    word = {"states", "list"}{1 + list};
+  elseif (isfield (o, "Iterations") && o.Iterations > 1)
+    word = "sweeps";
+  else
+    word = "good";
+  endif
+  word = [word, merge(iscomplex (c.x), "_complex", ""), merge(c.held, "_held", "")];
+endfunction
 
-function c = stencil (c, world)
-  c.name = "StencilConstantMemory_CUDA";
-  [values, size_of] = values_and_size (world);
-  count = pick ({1, 3, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 2, 4, 6, 12, 20, 22, 23, 24, 30});
-  if (strcmp (values, "extreme"))
-    count = pick ({1, 2, 3, 4, 5});
-  else
-    count = longer (count, size_of);
-  endif
-  c = samples (c, values, dims_of (size_of, 5));
-  if (chance (0.2))
-    c = single_too (c);
-  endif
-  c = complex_too (c);
+## --- Valid calls ---------------------------------------------------------------
+
+function c = valid (letter, world)
+  names = struct ("s", "StencilConstantMemory_CUDA", "d", "DerivativeConstantMemory_CUDA", ...
+                  "c", "ConvolutionConstantMemory_CUDA", "y", "ConstantMemoryStudy_CUDA", ...
+                  "i", "ConstantMemoryDevice_CUDA");
+  c = struct ("letter", letter, "name", names.(letter), "v", struct (), "inputs", {{}}, "words", {cell(0, 2)}, ...
+              "pairs", {cell(0, 3)}, "tail", {{}}, "nout", ! chance (0.1), "same", false, "held", false, "x", [], ...
+              "h", 1, "work", 0, "filters", {{}}, "plain", "", "which", "", "due", "", "wipe", "", "home", world.backend);
+  switch (letter)
+    case "i"
+      return;
+    case "y"
+      c = study (c, world);
+    otherwise
+      values = likely ([40 30 10 17 3], {"int", "noise", "unit", "special", "extreme"});
+      size_of = likely ([2 3.5 14.5 80], {"large", "long", "middle", "small"});
+      if (strcmp (values, "extreme"))
+        size_of = "tiny";
+      endif
+      c = samples (c, values, dims_of (size_of, merge (letter == "c", 3 + chance (0.2) + chance (0.05), 5)));
+      if (letter == "d" && chance (0.75))
+        c.inputs{2} = pick ({"1", "0.5", "2", "0.1", "pi", "1/3", "single (0.1)", "int8 (3)", "uint64 (7)", "1e-3", "4", "2:2"});
+        c.h = double (eval (c.inputs{2}));
+      elseif (letter != "d")
+        c = filters (c, values, any (strcmp (size_of, {"long", "large"})));
+      endif
+      c = options (c, values, world);
+  endswitch
+endfunction
+
+## The first input: data as they are, or seen through something, in any class.
+function c = samples (c, values, dims)
+  x = some (values, dims);
+  flat = numel (dims) == 2;
+  n = min (numel (x), 5000);
+  code = "v.x";
   r = rand ();
-  if (r < 0.05)
-    c.v.k = [1, -2, 1];
-    c.inputs{2} = pick ({"[0.25 0.5 0.25]", "ones (1, 11)", "1:2:9", "1:21", "eye (1)", "[1; -2; 1]", "5:-1:1", ...
-                         "[0 1 0]", "zeros (1, 3)", "[1 1] / 2", "1:40", "zeros (1, 22)"});
+  if (r < 0.45 && n > 0)
+    one = likely ([6 * flat, 6 * flat, 4 * flat, 4, 3, 3, 3, 10 * ! strcmp(values, "extreme")], {
+      {pick({"v.x.'", "v.x'"}), x(:,:).'}, {"v.x(:,2:end-1)", [x(:,1) * 2, x(:,:), x(:,1)]}, ...
+      {"v.x(2:end-1,:)", [x(1,:); x(:,:); x(1,:) + 1]}, {sprintf("reshape (v.x, [%s])", num2str (dims)), x(:)}, ...
+      {"v.x(:)", x}, {"v.x(end:-1:1)", x}, ...
+      {pick({"+v.x", "-v.x", "v.x * 1", "permute (v.x, [2 1 3:ndims(v.x)])", "v.x(1:2:end)", "[v.x]", "{v.x}{1}"}), x}, ...
+      {pick({sprintf("1:%d", n), sprintf("%d:-1:1", n), sprintf("(1:%d).'", n), sprintf("-3:%d", n), "5", "pi", ...
+             sprintf("(0:%d) / 4", n), sprintf("eye (%d)", min (n, 40)), sprintf("eye (%d, 7)", min (n, 40)), ...
+             sprintf("2 * eye (%d)", min (n, 40)), sprintf("eye (%d)(:,end:-1:1)", min (n, 40)), "magic (4)", ...
+             sprintf("zeros (3, %d)", n), sprintf("ones (%d, 2)", n), sprintf("-zeros (%d, 1)", n), "1:0", "NA", "[]"}), x}});
+    [code, x] = one{:};
+  endif
+  c.v.x = x;
+  if (chance (struct ("s", 0.2, "d", 0.4, "c", 0.25).(c.letter)))
+    code = ["single (" code ")"];
+  endif
+  if (c.letter == "c" && chance (0.2))
+    code = [pick({"uint8", "uint16", "int16", "int8", "int32", "uint32", "0.5 <"}) " (" code ")"];
+  elseif (chance (0.12))
+    code = sprintf ("complex (%s, reshape (flipud (vec (%s)), size (%s)))", code, code, code);
+  endif
+  c.plain = code;
+  v = c.v;
+  c.x = eval (code);
+  c.held = isreal (c.x) && chance (0.1);
+  c.inputs = {merge(c.held, ["DeviceArray (" code ")"], code)};
+endfunction
+
+## The filter, or a list of them.
+function c = filters (c, values, is_long)
+  short = strcmp (values, "extreme");
+  taps = values;
+  if (strcmp (values, "special") && chance (0.7))
+    ## Taps with a NaN or an infinity leave nothing of the samples to be seen: most have none.
+    taps = pick ({"int", "unit"});
+  endif
+  if (c.letter == "s")
+    n = pick ({1, 3, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 2, 4, 6, 12, 20, 22, 23, 24, 30});
+    dims = [1, longer(merge (short, pick ({1, 2, 3, 4, 5}), n), is_long || short)];
+    forms = {"v.k", "v.k", "v.k", "v.k.'", "v.k(:)", "v.k(end:-1:1)", "+v.k"};
+    known = {"[0.25 0.5 0.25]", "ones (1, 11)", "1:2:9", "1:21", "eye (1)", "[1; -2; 1]", "5:-1:1", "[0 1 0]", ...
+             "zeros (1, 3)", "[1 1] / 2", "1:40", "1", "[1; 2; 3; 4] / 8", "ones (1, 24) / 32", "single ([1 2 1])"};
   else
-    c.v.k = some (values_of_taps (values), [1, count]);
-    if (chance (0.5))
-      c.v.k = c.v.k.';
+    dims = likely ([30 20 12 12 12 7 7], {
+      2 * floor(3 * rand (1, 2)) + 1, ceil(6 * rand (1, 2)), 2 * floor([2, 2, 3] .* rand (1, 3)) + 1, ...
+      ceil([4, 4, 6] .* rand (1, 3)), ceil(20 * rand (1, 2)), ceil(9 * rand (1, 3)), ...
+      merge(chance (0.5), @(n) [1, n], @(n) [n, 1])(longer (ceil (60 * rand ()), is_long))});
+    if (short)
+      dims = [1, pick({1, 2, 3, 5})];
     endif
-    c.inputs{2} = pick ({"v.k", "v.k", "v.k", "v.k.'", "v.k(:)", "v.k(end:-1:1)", "+v.k"});
+    forms = {"v.k", "v.k", "v.k", "v.k(end:-1:1,end:-1:1,:)", "reshape (v.k(:), size (v.k))"};
+    known = {"eye (3)", "[1 2 1]", "[1; 0; -1]", "1:5", "ones (3)", "3 * eye (5)", "eye (3)([2 1 3],:)", "1", ...
+             "single (0.5)", "[1 2 3; 4 5 6; 7 8 9] / 8", "[1 2; 3 4] / 8", "ones (1, 20) / 16", "ones (2, 1, 2)"};
   endif
-  if (chance (0.15))
-    c.inputs{2} = ["single (" c.inputs{2} ")"];
+  c.v.k = some (taps, dims);
+  code = pick (merge (chance (0.06), known, forms));
+  if (chance (0.2))
+    code = ["single (" code ")"];
   endif
   if (chance (0.2))
-    c = list (c, {"1", "[1 2 1]", "[0.25; 0.5; 0.25]", "v.k(1)", "v.k(:)", "-v.k", "1:5", "[-1 0 1]", "eye (1)", "0.5", ...
-                  "[1 1]", "[1; 2; 3; 4] / 8", "ones (1, 24) / 32", "single ([1 2 1])"});
+    ## 64 are the most.
+    others = known(ceil (rand (1, likely ([10 50 25 15 1], {0, 1, 2, 3, 63})) * numel (known)));
+    entries = [{code}, others, when(chance (0.3) && numel (others) < 63, {"-v.k"})](randperm (end));
+    code = ["{(" strjoin(entries, merge (chance (0.5), "), (", "); (")) ")}"];
   endif
-  if (chance (0.04))
+  c.inputs{2} = code;
+  if (chance (0.035) && ! c.held && numel (c.v.k) < 400)
     ## One variable for both.
-    c.v.x = some (values, [1, count]);
+    [c.v.x, c.x, c.plain, c.same] = deal (c.v.k, c.v.k, "v.x", true);
     c.inputs = {"v.x", "v.x"};
-    c.same = true;
-    c.filters = 1;
   endif
-  c = words (c, values, world);
-  c = hold (levels (c, values));
-  c = options (c, values, world);
-endfunction
-
-## imfilter's words, and what is none.
-function c = words (c, values, world)
-  while (chance (0.2))
-    c.inputs{end+1} = pick ({value_for(c, "Boundary", values, world), value_for(c, "Shape", values, world), ...
-                             text("corr"), text("conv"), text("conv")});
-  endwhile
-  if (chance (0.02))
-    c.inputs{end+1} = text (pick ({"symetric", "reflected", "half", "cpu", "Bound"}));
+  v = c.v;
+  c.filters = eval (c.inputs{2});
+  if (! iscell (c.filters))
+    c.filters = {c.filters};
   endif
-endfunction
-
-function c = derivative (c, world)
-  c.name = "DerivativeConstantMemory_CUDA";
-  [values, size_of] = values_and_size (world);
-  c = samples (c, values, dims_of (size_of, 5));
-  if (chance (0.4))
-    c = single_too (c);
-  endif
-  c = complex_too (c);
-  if (chance (0.75))
-    c.inputs{end+1} = pick ({"1", "0.5", "2", "0.1", "pi", "1/3", "single (0.1)", "int8 (3)", "uint64 (7)", "1e-3", ...
-                             "4", "2:2"});
-  endif
-  c = hold (c);
-  c = options (c, values, world);
-endfunction
-
-function c = convolution (c, world)
-  c.name = "ConvolutionConstantMemory_CUDA";
-  [values, size_of] = values_and_size (world);
-  c = samples (c, values, dims_of (size_of, 3 + chance (0.15) + chance (0.05)));
-  r = rand ();
-  if (strcmp (values, "extreme"))
-    dims = [1, pick({1, 2, 3, 5})];
-  elseif (r < 0.3)
-    dims = 2 * floor (3 * rand (1, 2)) + 1;
-  elseif (r < 0.5)
-    dims = ceil (6 * rand (1, 2));
-  elseif (r < 0.62)
-    dims = 2 * floor ([2, 2, 3] .* rand (1, 3)) + 1;
-  elseif (r < 0.74)
-    dims = ceil ([4, 4, 6] .* rand (1, 3));
-  elseif (r < 0.86)
-    dims = ceil (20 * rand (1, 2));
-  elseif (r < 0.93)
-    dims = ceil (9 * rand (1, 3));
-  else
-    dims = [1, 1];
-    dims(1 + chance (0.5)) = longer (ceil (60 * rand ()), size_of);
-  endif
-  c.v.f = some (values_of_taps (values), dims);
-  c.inputs{2} = pick ({"v.f", "v.f", "v.f", "v.f(end:-1:1,end:-1:1,:)", "reshape (v.f(:), size (v.f))"});
-  if (chance (0.06))
-    c.inputs{2} = pick ({"eye (3)", "[1 2 1]", "[1; 0; -1]", "1:5", "ones (3)", "3 * eye (5)", "eye (3)([2 1 3],:)"});
-  endif
-  if (chance (0.25))
-    c = single_too (c);
-  endif
-  if (chance (0.2))
-    c.inputs{1} = [pick({"uint8", "uint16", "int16", "int8", "int32", "uint32", "0.5 <"}) " (" c.inputs{1} ")"];
-  endif
-  c = complex_too (c);
-  if (chance (0.25))
-    c.inputs{2} = ["single (" c.inputs{2} ")"];
-  endif
-  if (chance (0.2))
-    c = list (c, {"1", "[1 2 1]", "[1; 0; -1]", "v.f(1)", "v.f(end:-1:1,:,:)", "-v.f", "ones (3)", "single (0.5)", ...
-                  "single (v.f)", "eye (3)", "[1 2 3; 4 5 6; 7 8 9] / 8", "[1 2; 3 4] / 8", "ones (1, 20) / 16", ...
-                  "ones (2, 1, 2)"});
-  endif
-  if (chance (0.03) && numel (c.v.f) < 400)
-    c.inputs = {"v.f", "v.f"};
-    c.same = true;
-    c.filters = 1;
-  endif
-  c = words (c, values, world);
-  c = hold (levels (c, values));
-  c = options (c, values, world);
 endfunction
 
 ## A count of taps, seldom hundreds or thousands.
-function count = longer (count, size_of)
-  if (any (strcmp (size_of, {"long", "large"})))
+function count = longer (count, as_it_is)
+  if (as_it_is)
     return;
-  endif
-  if (chance (0.06))
+  elseif (chance (0.06))
     count = 25 + floor (300 * rand ());
   elseif (chance (0.008))
     count = pick ({1000, 1023, 1024, 2048, 4097, 8190, 8191});
   endif
 endfunction
 
-## Complex samples, if they may be so; no DeviceArray is.
-function c = complex_too (c)
-  if (! chance (0.12))
-    return;
-  endif
-  v = c.v;
-  if (isfloat (eval (c.inputs{1})))
-    code = c.inputs{1};
-    c.inputs{1} = sprintf ("complex (%s, reshape (flipud (vec (%s)), size (%s)))", code, code, code);
-    c.held = chance (0.02);
-  endif
-endfunction
-
-## Small ones: where there is a device they run.
-function c = study (c, world)
-  c.name = "ConstantMemoryStudy_CUDA";
-  which = pick ({"access", "readonly", "angles", "convolution"});
-  c.inputs = {text(which)};
-  switch (which)
-    case "access"
-      pairs = {"Sums", "1000"; "BlockSize", pick({"32", "256", "uint16 (1024)"}); ...
-               "Pattern", text(pick ({"pseudo_random", "one_access_per_warp"}))};
-    case "readonly"
-      pairs = {"Points", "2000"; "BlockSize", pick({"64", "single (128)"})};
-    case "angles"
-      pairs = {"Threads", pick({"1", "320"})};
-    otherwise
-      pairs = {"Size", pick({"1", "50"}); "Radius", pick({"1", "7"})};
-  endswitch
-  if (world.devices > 0 && chance (0.3))
-    pairs(end+1,:) = {"Device", "1"};
-  endif
-  for i = randperm (rows (pairs))
-    ## The size is never left out: without it a study takes seconds.
-    if (i == 1 || chance (0.6))
-      c.inputs(end+1:end+2) = {option_name(c.name, which, pairs{i,1}), pairs{i,2}};
+## Options that go with the inputs and with each other.
+function c = options (c, values, world)
+  sweeps = c.letter != "d";
+  of_line = c.letter != "c";
+  x = c.x;
+  count = max (numel (c.filters), 1);
+  pairs = cell (0, 2);
+  if (sweeps && isfloat (x) && chance (0.3))
+    c.v.p = cast (some (values, size (x)), class (x));
+    if (isreal (x) && chance (0.6))
+      pairs = {"Previous", like(c); "Weight", pick({"-1", "-1", "-1", "1", "0", "-0", "0.5", "-0.25", "2", "0.1", ...
+               "-1/3", "true", "int8 (-1)", "single (0.1)", "Inf", "NaN", "1e-300", "1:1", "DeviceArray (2)"})};
+      c.nout = 1 + chance (0.6);
     endif
-  endfor
-endfunction
-
-## Several filters a sweep, of which the one that is there is the first, or the last.
-function c = list (c, others)
-  if (chance (0.1))
-    ## Too few, too many, and nearly so.
-    c.inputs{2} = sprintf (pick ({"{(%s)}", "{(%s)}", "repmat ({(%s)}, 1, 65)", "repmat ({(%s)}, 5, 13)", "repmat ({(%s)}, 2, 1)"}), c.inputs{2});
-    return;
-  endif
-  others = others(ceil (rand (1, pick ({1, 1, 1, 2, 2, 3})) * numel (others)));
-  entries = ["(" c.inputs{2} ")"];
-  for i = 1:numel (others)
-    if (chance (0.3))
-      entries = ["(" others{i} "), " entries];
-    else
-      entries = [entries pick({", ", "; "})(1) " (" others{i} ")"];
+    if (isreal (x) && chance (0.45))
+      number = pick ({"0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "2 ^ -30", "DeviceArray (-5)"});
+      pairs(end+1,:) = {"Source", merge(chance (0.6), like (c), number)};
     endif
-  endfor
-  if (any (entries == ";"))
-    entries = strrep (entries, "), (", "); (");
-  endif
-  c.inputs{2} = ["{" entries "}"];
-  c.filters = 1 + numel (others);
-endfunction
-
-## Two time levels, sources, states on the way. They come first: what follows may say some of it once more.
-function c = levels (c, values)
-  first = c.inputs{1};
-  whole = ! isempty (regexp (first, "^(u?int|0.5 <)"));
-  if (! chance (0.3 - 0.15 * whole))
-    return;
-  endif
-  c.several = true;
-  v = c.v;
-  x = eval (first);
-  type = class (x);
-  ## Such pairs go with real arrays alone.
-  real = isreal (x);
-  pairs = {};
-  if (chance (0.1 + 0.5 * real))
-    pairs(end+1,:) = {"Previous", array_like(first, isfloat (x) && real, c.held)};
-    pairs(end+1,:) = {"Weight", pick({"-1", "-1", "-1", "1", "0", "-0", "0.5", "-0.25", "2", "0.1", "-1/3", "true", ...
-                                      "int8 (-1)", "single (0.1)", "Inf", "NaN", "1e-300", "1:1"})};
-    if (chance (0.05))
-      pairs{2,2} = pick ({"1:2", "1i", "[]", "{1}", "\"1\"", "sparse (1)"});
-    endif
-    if (chance (0.12))
-      pairs(1 + chance (0.5),:) = [];
-    endif
-    if (chance (0.6))
-      c.nout = 2;
-    endif
-  endif
-  if (chance (0.05 + 0.4 * real))
-    value = pick ({"0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "2 ^ -30"});
-    if (chance (0.6))
-      value = array_like (first, isfloat (x) && real, c.held);
-    endif
-    pairs(end+1,:) = {"Source", value};
-  endif
-  if (chance (0.4 + 0.5 * ! real))
-    every = pick ({1, 1, 2, 2, 3, 5});
-    pairs(end+1,:) = {"Every", pick({"%d", "%d", "int8 (%d)", "single (%d)"})};
-    pairs{end,2} = sprintf (pairs{end,2}, every);
-    if (chance (0.9))
+    if (chance (0.45 + 0.45 * iscomplex (x)))
+      every = pick ({1, 1, 2, 2, 3, 5});
+      pairs(end+1,:) = {"Every", sprintf(pick ({"%d", "%d", "int8 (%d)", "single (%d)"}), every)};
       pairs(end+1,:) = {"Iterations", num2str(every * pick ({0, 1, 1, 2, 2, 3, 4, 7}))};
-      c.counted = true;
     endif
   endif
-  c.v.p = cast (some (values, size (x)), ifelse (isfloat (x), type, "double"));
-  c.v.q = cast (some (values, size (x)), ifelse (isfloat (x), type, "double"));
-  for i = randperm (rows (pairs))
-    c.inputs(end+1:end+2) = {option_name(c.name, "", pairs{i,1}), pairs{i,2}};
+  parts = ! isempty (pairs) || count > 1;
+  counted = any (strcmp (pairs(:,1), "Iterations"));
+  if (sweeps && ! counted && chance (merge (numel (x) > 30000, 0.7, 0.3)))
+    pairs(end+1,:) = {"Iterations", iterations(numel (x), values)};
+  endif
+  n = 1;
+  at = find (strcmp (pairs(:,1), "Iterations"));
+  if (! isempty (at))
+    n = double (eval (pairs{at,2}));
+  endif
+  c.work = work (c, n, parts, world);
+
+  taken = of_line && isa (x, "double") && all (cellfun (@(k) isa (k, "double") && any (numel (k) == 1:2:21), c.filters(:)));
+  low = c.letter == "d" || taken || ndims (x) <= 3;
+  joint = world.ranks && ! parts && isfloat (x) && isreal (x) && low && chance (0.04);
+  if (joint)
+    free = c.letter == "d" || taken;
+    pairs(end+1,:) = {"Distributed", pick([{"true", "true", "1", "2", "single (2)", "uint8 (3)"}, when(free, {"4", "7", "64"})])};
+  elseif (chance (0.01))
+    pairs(end+1,:) = {"Distributed", "false"};
+  endif
+  if (sweeps && ! parts && ! joint && n <= 1 && chance (0.2))
+    pairs(end+1,:) = {"Shape", text(pick ({"same", "full", "full", "valid"}))};
+  elseif (sweeps && chance (0.03))
+    pairs(end+1,:) = {"Shape", text("same")};
+  endif
+  dims_told = of_line && chance (merge (parts, 0.6, 0.35));
+  if (dims_told && count > 1)
+    pairs(end+1,:) = {"Dim", sprintf(pick ({"%s", "%s", "uint8 (%s)", "single (%s)", "%s.'"}), mat2str (ceil (3.3 * rand (1, count))))};
+  elseif (dims_told)
+    pairs(end+1,:) = {"Dim", pick([{"1", "2", "2", "3", "3", "int32 (2)", "single (1)", "true", "2:2"}, when(! joint, {"4", "5"}), ...
+                                   when(! joint && ! any (strcmp (pairs(:,1), "Shape")), {"2 ^ 32 - 1"})])};
+  endif
+  if (chance (0.65))
+    pairs(end+1,:) = {"Boundary", sides(c, values, merge (dims_told && count > 1, count, 0))};
+  endif
+  on_gpu = world.devices > 0 && ! strcmp (world.backend, "cpu");
+  if (chance (0.45))
+    choices = [{"auto"}, when(! joint, {"fastest"}), when(! (c.held && on_gpu), {"cpu", "cpu"}), ...
+               when(on_gpu || world.devices > 0 && ! c.held, {"cuda", "cuda"})];
+    pairs(end+1,:) = {"Backend", text(pick (choices))};
+  endif
+  if (world.devices > 0 && (on_gpu || ! c.held) && chance (0.06))
+    one = c.held || joint;
+    pairs(end+1,:) = {"Device", pick([{"1", "single (1)"}, when(! one, {"\"all\""}), when(! one && world.devices > 1, {"[1 2]", "[2; 1]"}), ...
+                                      when(! c.held, {num2str(world.devices)})])};
+  endif
+  if (sweeps && chance (0.12))
+    pairs(end+1,:) = {"Progress", pick({"true", "false", "1", "0", "int8 (1)"})};
+  endif
+  if (! sweeps && chance (0.3))
+    pairs(end+1,:) = {"Coefficients", text(pick ({"constant", "readonly"}))};
+  endif
+  c = named (c, pairs(randperm (rows (pairs)),:), world);
+endfunction
+
+## The options under names of any length, some of them twice, or as imfilter's words.
+function c = named (c, pairs, world)
+  if (c.letter != "d")
+    for i = rows (pairs):-1:1
+      word = any (strcmp (pairs{i,1}, {"Boundary", "Shape"})) && any (pairs{i,2}(1) == "\"'") ...
+             || c.letter == "c" && strcmp (pairs{i,1}, "Boundary") && pairs{i,2}(1) != "{";
+      if (word && chance (0.3))
+        c.words(end+1,:) = pairs(i,:);
+        pairs(i,:) = [];
+      endif
+    endfor
+    if (chance (0.2))
+      c.words(end+1,:) = {"flip", text(pick ({"corr", "conv", "conv"}))};
+    endif
+    c.words = c.words(randperm (rows (c.words)),:);
+  endif
+  ## Of two the last one counts.
+  twice = {"Backend", "\"auto\""; "Iterations", "7"; "Progress", "true"; "Boundary", "5"; "Coefficients", "'constant'"};
+  twice = twice(ismember (twice(:,1), pairs(:,1)) & rand (5, 1) < 0.04,:);
+  for pair = [twice; pairs].'
+    c.pairs(end+1,:) = {pair{1}, option_name(pair{1}), pair{2}};
   endfor
 endfunction
 
-## The samples as a DeviceArray, if there can be one of them.
-function c = hold (c)
-  if (c.held && ! c.same)
-    v = c.v;
-    x = eval (c.inputs{1});
-    if (isfloat (x) && isreal (x))
-      c.inputs{1} = ["DeviceArray (" c.inputs{1} ")"];
-    endif
-  endif
-endfunction
-
-function value = ifelse (condition, value, other)
-  if (! condition)
-    value = other;
-  endif
-endfunction
-
-## An array of the samples' class and size, which may be the samples themselves; or nearly so.
-function code = array_like (first, real, held)
-  code = pick ({"v.p", "v.p", "v.q", "v.p(:,:,:,:,:,:,:)", ["(" first ")"], sprintf("reshape (flipud (vec (%s)), size (%s))", first, first)});
-  if (xor (held, chance (0.03)) && real)
+## An array of the samples' class and size, in the same place; beside a DeviceArray it may be an ordinary one, too.
+function code = like (c)
+  code = pick ({"v.p", "v.p", "v.p(:,:,:,:,:,:,:)", ["(" c.plain ")"], ...
+                sprintf("reshape (flipud (vec (%s)), size (%s))", c.plain, c.plain)});
+  if (c.held && chance (0.8))
     code = ["DeviceArray (" code ")"];
   endif
-  if (chance (0.08))
-    code = pick ({"1:3", "v.p(end:-1:1)", "v.p(:)", "single (v.p)", "double (v.p)", "int8 (v.p)", "v.p > 0", "{v.p}", "sparse (double (v.p(:,:)))", ...
-                  "complex (v.p)", "[]", "v.p([])", "num2cell (v.p(:))", "'a'", "[v.p(:); 1]", "DeviceArray (1:3)"});
-  endif
 endfunction
 
-function c = options (c, values, world)
-  all = fuzz_options (c.name);
-  often = struct ("Backend", 0.45, "Device", 0.03, "Boundary", 0.6, "Dim", 0.35, "Iterations", 0.3, ...
-                  "Progress", 0.12, "Coefficients", 0.3, "Shape", 0.15, "Previous", 0, "Weight", 0, "Source", 0, ...
-                  "Every", 0, "Distributed", 0.04);
-  if (c.several || c.filters > 1)
-    often.Shape = 0.03;
-    often.Dim = 0.6;
-  endif
-  if (numel (c.v.x) > 30000)
-    often.Iterations = 0.7;
-  endif
-  if (c.counted)
-    often.Iterations = 0.02;
-  endif
-  for i = randperm (numel (all))
-    if (! chance (often.(all{i})))
-      continue;
-    endif
-    times = 1 + chance (0.04);      # the last of two counts
-    for j = 1:times
-      value = value_for (c, all{i}, values, world);
-      if (strcmp (all{i}, "Boundary") && chance (0.25))
-        value = sides (c, @() value_for (c, "Boundary", values, world));
-      endif
-      c.inputs(end+1:end+2) = {option_name(c.name, "", all{i}), value};
-    endfor
-  endfor
-endfunction
-
-## A boundary for each side, or nearly so.
-function value = sides (c, boundary)
-  ## In a cell a blank would end an element.
-  boundary = @() ["(" boundary() ")"];
-  pair = @() sprintf ("{%s, %s}", boundary (), boundary ());
+function value = iterations (elements, values)
+  value = pick ({"0", "1", "2", "2", "3", "3", "4", "5", "int8 (2)", "true", "single (4)", "8", "17", "50"});
   if (chance (0.06))
-    value = pick ({"{}", "{0}", "{{0, 1}}", "{0, 1, 2}", "{0, {1, 2}}", "{{0, 1}, 2}", "{{{0}}, 1}", "{{{0, 1}, 1}, 1}", ...
-                   "{\"circular\", 0}", "{\"circular\", \"CIRCULAR\"}", "{0, \"zero\"}", "{0; 1}", "cell (1, 2)", ...
-                   "{{}, 1}", "{\"\", 1}", "{1, [1 2]}", "num2cell (ones (2, 2))", "num2cell (1:65)"});
+    value = pick ({"100", "1000", "3333", "2 ^ 32 - 1"});
+  endif
+  if (strcmp (values, "extreme"))
+    value = pick ({"1", "2"});
+  elseif (elements > 4000 && chance (0.8))
+    ## Enough for several passes over the array.
+    value = pick (merge (elements > 30000, {"17", "40", "60", "60"}, {"3", "8", "17", "40", "60"}));
+  endif
+endfunction
+
+## Multiply-adds, or so many as take as long.
+function w = work (c, n, parts, world)
+  taps = sum (cellfun (@numel, c.filters(:)));
+  elements = numel (c.x);
+  w = elements * taps * n;
+  if (! isfloat (c.x))
+    ## Of integers an engine computes what lies around, too, which of a single row by three rows is three times as much.
+    with_halo = @(filter) prod (postpad (size (c.x), 9, 1) + postpad (size (filter), 9, 1) - 1);
+    w = sum (cellfun (@(filter) with_halo (filter) * numel (filter), c.filters(:))) * n;
+  endif
+  if (strcmp (world.backend, "cuda") && c.letter == "c" && elements > 0)
+    ## A GPU does an image by tiles, however few elements it has, and the stand-in does each of a tile.
+    w = max (w, prod ([max(size (c.x)(1:2), 32), size(c.x)(3:end)]) * (taps + 10) * n / 10);
+  endif
+  if (parts && elements > 0 && (n > 200 || elements * n > 1e6))
+    w = Inf;
+  endif
+endfunction
+
+## A boundary: one for all sides, or one for each dimension, each filter or each end.
+function value = sides (c, values, count)
+  one = @() number_or_word (c, values);
+  if (chance (0.75))
+    value = one ();
     return;
   endif
-  count = ndims (c.v.x) + chance (0.04);
-  if (! strcmp (c.name, "ConvolutionConstantMemory_CUDA"))
-    count = c.filters;
-    if (! (c.several || count > 1) || chance (0.4))
-      value = pair ();
-      return;
-    endif
+  if (c.letter == "c")
+    count = pick ({ndims(c.x), max(cellfun (@ndims, c.filters(:)))});
+  elseif (count == 0 || chance (0.4) && count != 2)
+    value = pair (one);
+    return;
   endif
   each = cell (1, count);
-  for d = 1:numel (each)
-    each{d} = boundary ();
-    if (chance (0.4))
-      each{d} = pair ();
-    endif
+  for d = 1:count
+    each{d} = ["(" merge(chance (0.4), pair (one), one ()) ")"];
   endfor
   value = ["{" strjoin(each, ", ") "}"];
 endfunction
 
-function value = value_for (c, option, values, world)
-  switch (option)
-    case "Backend"
-      choices = {"cpu", "cpu", "auto", "fastest"};
-      if (world.devices > 0)
-        choices = {"cpu", "auto", "cuda", "cuda", "fastest"};
-      endif
-      value = text (pick (choices));
-    case "Device"
-      value = pick ({"1", "1", "99", "\"all\"", "[1 2]"});
-    case "Coefficients"
-      value = text (pick ({"constant", "readonly"}));
-    case "Boundary"
-      if (strcmp (values, "extreme") && chance (0.5))
-        value = pick ({"1e300", "5e-324", "-realmax", "2 ^ -140", "realmin"});
-      elseif (chance (0.65))
-        value = text (pick ({"replicate", "symmetric", "mirror", "circular"}));
-      elseif (strcmp (values, "int"))
-        value = pick ({"0", "-0", "5", "-7", "Inf", "NaN", "int8 (-3)", "true", "false", "uint64 (7)", "3:3"});
-      else
-        value = pick ({"0", "-0", "1.5", "-7e19", "Inf", "-Inf", "NaN", "single (0.1)", "int8 (-3)", "true", ...
-                       "uint64 (7)", "0.1", "2 ^ -80"});
-      endif
-    case "Dim"
-      if (c.filters > 1 && chance (0.9))
-        dims = ceil (3.3 * rand (1, c.filters + chance (0.05)));
-        value = sprintf (pick ({"%s", "%s", "uint8 (%s)", "single (%s)", "%s.'", "%s + 0.5 * (1 > 2)"}), mat2str (dims));
-        if (chance (0.03))
-          value = sprintf (pick ({"%s > 0", "%s / 2", "-%s", "num2cell (%s)", "[%s, 1]", "sparse (%s)", "complex (%s)", ...
-                                  "[%s; 1 2 3 4](:,:)", "char (%s)", "reshape (%s, 1, 1, [])"}), mat2str (dims));
-          if (any (value == ";"))
-            value = "ones (2, 2)";
-          endif
-        endif
-        return;
-      elseif (chance (0.02))
-        value = pick ({"[1 2]", "[1 2 3]", "ones (1, 65)", "[1; 1]"});
-        return;
-      endif
-      value = pick ({"1", "2", "2", "3", "3", "4", "5", "int32 (2)", "single (1)", "true", "2:2", "2 ^ 32 - 1"});
-    case "Iterations"
-      value = pick ({"0", "1", "2", "2", "3", "3", "4", "5", "int8 (2)", "true", "single (4)", "8", "17", "50"});
-      if (chance (0.06))
-        value = pick ({"100", "1000", "3333", "2 ^ 32 - 1"});
-      endif
-      if (strcmp (values, "extreme"))
-        value = pick ({"1", "2"});
-      elseif (numel (c.v.x) > 4000 && chance (0.8))
-        ## Enough for several passes over the array.
-        value = pick ({"3", "8", "17", "40", "60"});
-        if (numel (c.v.x) > 30000)
-          value = pick ({"17", "40", "60", "60"});
-        endif
-      endif
-    case "Shape"
-      value = text (pick ({"same", "full", "full", "valid"}));
-    case "Distributed"
-      value = pick ({"true", "true", "true", "1", "2", "3", "uint8 (4)", "7", "false", "0", "2 ^ 32 - 1", "[true false]", "1.5"});
-    case "Progress"
-      value = pick ({"true", "false", "1", "0", "int8 (1)"});
-  endswitch
+## Of two ends both go round, or none.
+function value = pair (one)
+  ends = {one(), one()};
+  if (any (strncmpi (ends, "'circular", 9) | strncmpi (ends, "\"circular", 9)))
+    ends(:) = {"\"circular\"", "'Circular'"};
+  endif
+  value = sprintf ("{(%s), (%s)}", ends{:});
+endfunction
+
+function value = number_or_word (c, values)
+  if (strcmp (values, "extreme") && chance (0.5))
+    value = pick ({"1e300", "5e-324", "-realmax", "2 ^ -140", "realmin"});
+  elseif (chance (0.65))
+    value = text (pick ({"replicate", "symmetric", "mirror", "circular"}));
+  elseif (strcmp (values, "int"))
+    value = pick ([{"0", "-0", "5", "-7", "Inf", "int8 (-3)", "true", "false", "uint64 (7)", "3:3"}, when(! islogical (c.x), {"NaN"})]);
+  else
+    value = pick ([{"0", "-0", "1.5", "-7e19", "Inf", "-Inf", "single (0.1)", "int8 (-3)", "true", "uint64 (7)", "0.1", ...
+                    "2 ^ -80", "DeviceArray (3)"}, when(! islogical (c.x), {"NaN"})]);
+  endif
+endfunction
+
+## Small ones: where there is a device they run, and elsewhere there is none.
+function c = study (c, world)
+  c.which = pick ({"access", "readonly", "angles", "convolution"});
+  c.inputs = {text(c.which)};
+  pairs = struct (
+    "access", {{"Sums", "1000"; "BlockSize", pick({"32", "256", "uint16 (1024)"}); ...
+                "Pattern", text(pick ({"pseudo_random", "one_access_per_warp", "one_access_per_block", "one_access_per_thread"}))}}, ...
+    "readonly", {{"Points", "2000"; "BlockSize", pick({"64", "single (128)"})}}, ...
+    "angles", {{"Threads", pick({"1", "320"})}}, ...
+    "convolution", {{"Size", pick({"1", "50"}); "Radius", pick({"1", "7"})}}).(c.which);
+  if (world.devices > 0)
+    pairs(end+1,:) = {"Device", "1"};
+  else
+    c.due = "noDevice";
+  endif
+  for i = randperm (rows (pairs))
+    ## The size is never left out: without it a study takes seconds.
+    if (i == 1 || chance (0.6))
+      c.pairs(end+1,:) = {pairs{i,1}, option_name(pairs{i,1}), pairs{i,2}};
+    endif
+  endfor
+endfunction
+
+## The environment says nothing, or something that makes sense.
+function c = environment (c, world)
+  c.env = {"STENCIL_BACKEND", world.backend; "STENCIL_THREADS", ""; "STENCIL_DEVICE_BYTES", ""};
+  c.settings = struct ("backend", world.backend, "bad", false, "threads", Inf, "bytes", 2 ^ 28);
+  if (chance (0.75))
+    return;
+  endif
+  backends = {"cpu", "cpu"; "CPU ", "cpu"; "auto", "auto"; " Auto", "auto"; "", "auto"; "Fastest", "fastest"; "cuda", "cuda"};
+  if (world.devices == 0 && c.letter != "i")
+    backends(end,:) = [];
+  endif
+  tables = {backends, {"1", 1; "2", 2; "3", 3; " 8", 8; "1e1", 10; "", Inf}, {"65536", 65536; "1e6", 1e6; "100000", 1e5; "", 2 ^ 28}};
+  for i = find (rand (1, 3) < 0.5)
+    row = tables{i}(ceil (rand () * rows (tables{i})),:);
+    c.env{i,2} = row{1};
+    c.settings.({"backend", "threads", "bytes"}{i}) = row{2};
+  endfor
 endfunction
 
 ## --- Names and words -----------------------------------------------------------
 
-## An option's name in full or shortened, in any case.
-function code = option_name (name, study, option)
-  if (chance (0.6))
-    short = numel (option);
-  else
+## An option's name in full or shortened, in any case. Several begin alike, and then the older one has the short name.
+function code = option_name (option)
+  persistent least = struct ("Backend", 2, "Boundary", 2, "Device", 2, "Dim", 2, "Previous", 3, "Source", 2, "Distributed", 3);
+  short = numel (option);
+  if (chance (0.4))
     short = 1;
-    while (! strcmp (fuzz_meaning (option(1:short), name, study), option))
-      short++;
-    endwhile
+    if (isfield (least, option))
+      short = least.(option);
+    endif
     short += floor (rand () * (numel (option) - short + 1));
   endif
   code = text (option(1:short));
@@ -482,69 +437,29 @@ function code = text (word)
     up = rand (size (word)) < 0.5;
     word(up) = upper (word(up));
   endif
-  quote = "\"";
-  if (chance (0.4))
-    quote = "'";
-  endif
+  quote = merge (chance (0.4), "'", "\"");
   code = [quote, word, quote];
 endfunction
 
 ## --- Arrays ----------------------------------------------------------------------
 
-function [values, size_of] = values_and_size (world)
-  r = rand ();
-  if (r < 0.4)
-    values = "int";
-  elseif (r < 0.7)
-    values = "noise";
-  elseif (r < 0.8)
-    values = "unit";
-  elseif (r < 0.97)
-    values = "special";
-  else
-    values = "extreme";
-  endif
-  r = rand ();
-  if (strcmp (values, "extreme"))
-    size_of = "tiny";
-  elseif (r < 0.02)
-    size_of = "large";
-  elseif (r < 0.055)
-    size_of = "long";
-  elseif (r < 0.2)
-    size_of = "middle";
-  else
-    size_of = "small";
-  endif
-endfunction
-
 function dims = dims_of (size_of, most)
   persistent lengths = [1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 19, 20, 21, 22, 23, 29, 31, 32, 33, ...
                         37, 39, 40, 41, 43, 47, 63, 64, 65, 83, 84, 85, 97, 101, 127, 128, 129, 131, 255, 256, 257, ...
                         511, 512, 513, 521, 639, 640, 641, 643, 1023, 1024, 1025, 1031, 4095, 4096, 4097, 4099];
-  switch (size_of)
-    case "tiny"
-      most = 2;
-      bound = 24;
-    case "small"
-      bound = 400;
-    case "middle"
-      bound = 5000;
-    case "long"
-      n = 4000 + floor (16000 * rand ());
-      if (chance (0.5))
-        n += 30000 + floor (60000 * rand ());
-      endif
-      dims = pick ({[1, n], [n, 1], [n, 2], [3, n]});
-      return;
-    case "large"
-      dims = pick ({[1, 2e5], [2e5, 1], [331, 307], [7, 20011], [20011, 7], [3, 2, 20000], [64, 1, 2048], ...
-                    [41, 43, 59], [1, 16384], [16384, 5], [4096, 33], [1, 65537]});
-      if (numel (dims) > most)
-        dims = [331, 307];
-      endif
-      return;
-  endswitch
+  bound = struct ("tiny", 24, "small", 400, "middle", 5000, "long", 0, "large", 0).(size_of);
+  if (strcmp (size_of, "tiny"))
+    most = 2;
+  elseif (strcmp (size_of, "long"))
+    n = 4000 + floor (16000 * rand ()) + chance (0.5) * (30000 + floor (60000 * rand ()));
+    dims = pick ({[1, n], [n, 1], [n, 2], [3, n]});
+    return;
+  elseif (strcmp (size_of, "large"))
+    dims = pick ({[1, 2e5], [2e5, 1], [331, 307], [7, 20011], [20011, 7], [3, 2, 20000], [64, 1, 2048], ...
+                  [41, 43, 59], [1, 16384], [16384, 5], [4096, 33], [1, 65537]});
+    return;
+  endif
+  free = 1:2;
   r = rand ();
   if (r < 0.06)
     dims = pick ({[0, 0], [0, 3], [3, 0], [1, 0], [0, 1], [2, 0, 3], [5, 3, 0], [0, 1, 4]});
@@ -553,27 +468,25 @@ function dims = dims_of (size_of, most)
     dims = [1, 1];
     return;
   elseif (r < 0.5)
-    at = pick ({1, 2, 2});
     dims = [1, 1];
-    in_bound = lengths(lengths <= bound);
-    dims(at) = in_bound(ceil (rand () * numel (in_bound)));
-    return;
+    free = pick ({1, 2, 2});
   elseif (r < 0.6 && most > 2)
-    dims = ones (1, 2 + ceil (rand () * (most - 2)));
     ## Ones in front.
-    free = [2:numel(dims)];
+    dims = ones (1, 2 + ceil (rand () * (most - 2)));
+    free = 2:numel (dims);
   else
     dims = ones (1, 2 + floor (rand () ^ 2 * (most - 1)));
     free = 1:numel (dims);
   endif
   for d = free(randperm (numel (free)))
     in_bound = lengths(lengths <= bound);
-    dims(d) = in_bound(ceil (rand () ^ 1.3 * numel (in_bound)));
+    dims(d) = in_bound(ceil (rand () ^ (1 + 0.3 * (numel (free) > 1)) * numel (in_bound)));
     bound /= dims(d);
   endfor
 endfunction
 
 function x = some (values, dims)
+  odd = [];
   switch (values)
     case "int"
       x = floor (19 * rand (dims)) - 9;
@@ -583,277 +496,76 @@ function x = some (values, dims)
       x = (rand (dims) - 0.5) .* 2 .^ floor (40 * rand (dims) - 20);
     case "special"
       x = (rand (dims) - 0.5) .* 2 .^ floor (8 * rand (dims) - 4);
-      odd = [NaN, Inf, -Inf, -0, 0, 1, -1];
-      some = rand (dims) < 0.08;
-      x(some) = odd(ceil (numel (odd) * rand (nnz (some), 1)));
+      [odd, share] = deal ([NaN, Inf, -Inf, -0, 0, 1, -1], 0.08);
     case "extreme"
       x = (rand (dims) - 0.5) .* 2 .^ pick ({-1070, -540, -500, 500, 1020, 1023});
-      odd = [realmin, realmax, -realmax, 2 ^ -1074, -(2 ^ -1074), realmin - 2 ^ -1074, -0, Inf, 1];
-      some = rand (dims) < 0.3;
-      x(some) = odd(ceil (numel (odd) * rand (nnz (some), 1)));
+      [odd, share] = deal ([realmin, realmax, -realmax, 2 ^ -1074, -(2 ^ -1074), realmin - 2 ^ -1074, -0, Inf, 1], 0.3);
   endswitch
-endfunction
-
-## Taps with a NaN or an infinity leave nothing of the samples to be seen: most have none.
-function values = values_of_taps (values)
-  if (strcmp (values, "special") && chance (0.7))
-    values = pick ({"int", "unit"});
+  if (! isempty (odd))
+    some = rand (dims) < share;
+    x(some) = odd(ceil (numel (odd) * rand (nnz (some), 1)));
   endif
-endfunction
-
-## The first input: data as they are, or seen through something.
-function c = samples (c, values, dims)
-  x = some (values, dims);
-  n = numel (x);
-  flat = numel (dims) == 2;
-  r = rand ();
-  if (r < 0.55 || n == 0)
-    code = "v.x";
-  elseif (r < 0.61 && flat)
-    x = x.';
-    code = pick ({"v.x.'", "v.x'"});
-  elseif (r < 0.67 && flat)
-    x = [x(:,1) * 2, x, x(:,1)];
-    code = "v.x(:,2:end-1)";
-  elseif (r < 0.71 && flat)
-    x = [x(1,:); x; x(1,:) + 1];
-    code = "v.x(2:end-1,:)";
-  elseif (r < 0.75)
-    code = sprintf ("reshape (v.x, [%s])", num2str (dims));
-    x = x(:);
-  elseif (r < 0.78)
-    code = "v.x(:)";
-  elseif (r < 0.81)
-    code = "v.x(end:-1:1)";
-  elseif (r < 0.84)
-    code = pick ({"+v.x", "-v.x", "v.x * 1", "permute (v.x, [2 1 3:ndims(v.x)])", "v.x(1:2:end)", "[v.x]", "{v.x}{1}"});
-  elseif (r < 0.94)
-    n = min (n, 5000);
-    code = pick ({sprintf("1:%d", n), sprintf("%d:-1:1", n), sprintf("(1:%d).'", n), sprintf("-3:%d", n), ...
-                  sprintf("(0:%d) / 4", n), sprintf("eye (%d)", min (n, 40)), sprintf("eye (%d, 7)", min (n, 40)), ...
-                  sprintf("2 * eye (%d)", min (n, 40)), sprintf("eye (%d)(:,end:-1:1)", min (n, 40)), ...
-                  sprintf("zeros (3, %d)", n), sprintf("ones (%d, 2)", n), ...
-                  sprintf("-zeros (%d, 1)", n), "magic (4)", "5", "pi"});
-    if (strcmp (values, "extreme"))
-      code = "v.x";
-    endif
-  else
-    code = "v.x";
-  endif
-  c.v.x = x;
-  c.inputs = {code};
-endfunction
-
-function c = single_too (c)
-  if (strcmp (c.inputs{1}, "v.x"))
-    c.v.x = single (c.v.x);
-  else
-    c.inputs{1} = ["single (" c.inputs{1} ")"];
-  endif
-endfunction
-
-## --- The environment -----------------------------------------------------------
-
-function c = environment (c, world)
-  c.env = {"STENCIL_BACKEND", world.backend; "STENCIL_THREADS", ""; "STENCIL_DEVICE_BYTES", ""};
-  c.settings = struct ("backend", world.backend, "bad", false, "threads", Inf, "bytes", 2 ^ 28);
-  if (chance (0.75))
-    return;
-  endif
-  ## A value, and what it says; [] for nonsense.
-  backends = {"cpu", "cpu"; "CPU ", "cpu"; "auto", "auto"; " Auto", "auto"; "", "auto"; "cuda", "cuda"; "Fastest", "fastest"; "gpu", []; "c", []; "0", []};
-  threads = {"1", 1; "2", 2; "3", 3; " 8", 8; "1e1", 10; "", Inf; "0", []; "many", []; "-1", []; "1.5", []; "1e30", []; "inf", []};
-  bytes = {"65536", 65536; "1e6", 1e6; "100000", 1e5; "", 2 ^ 28; "512M", []; "-1", []; "0", []; "nan", []; "1 2", []; "0x10", []};
-  tables = {backends, threads, bytes};
-  fields = {"backend", "threads", "bytes"};
-  for i = 1:3
-    if (! chance (0.5))
-      continue;
-    endif
-    table = tables{i};
-    sense = ! cellfun (@isempty, table(:,2));
-    if (chance (0.6))
-      table = table(sense,:);
-    endif
-    row = ceil (rand () * rows (table));
-    c.env{i,2} = table{row,1};
-    if (isempty (table{row,2}))
-      c.settings.bad = true;
-    else
-      c.settings.(fields{i}) = table{row,2};
-    endif
-  endfor
-endfunction
-
-## --- Calls as they should not be ----------------------------------------------
-
-function c = spoilt (c)
-  n = numel (c.inputs);
-  i = ceil (rand () * max (n, 1));
-  ## Names stand before the last value, and before the one before that.
-  optional = n - 1:-2:1;
-  optional = optional(strncmp (c.inputs(optional), "\"", 1) | strncmp (c.inputs(optional), "'", 1));
-  named = 0;
-  if (! isempty (optional))
-    named = optional(ceil (rand () * numel (optional)));
-  endif
-  switch (pick ({"input", "input", "first", "second", "drop", "add", "outputs", "outputs", "name", "name", ...
-                 "value", "value", "taps", "swap", "pair", "device", "entry", "level"}))
-    case "input"
-      if (n > 0)
-        c.inputs{i} = anything ();
-      endif
-    case "first"
-      if (n > 0)
-        c.inputs{1} = anything ();
-      endif
-    case "second"
-      if (n > 1)
-        c.inputs{2} = pick ({anything(), "0", "-1", "NaN", "Inf", "[1 2]", "[]", "1e-320", "int8 (0)", "-0"});
-      endif
-    case "drop"
-      if (chance (0.5))
-        c.inputs = c.inputs(1:n-(n>0));
-      elseif (n > 0)
-        c.inputs(i) = [];
-      endif
-    case "add"
-      c.inputs{end+1} = anything ();
-    case "outputs"
-      c.nout = pick ({2, 2, 3, 10});
-    case "name"
-      if (named && chance (0.3))
-        c.inputs{named} = text (pick ({"B", "D", "Ba", "De", "Di", "S", ""}));
-      elseif (named)
-        c.inputs{named} = pick ({"\"Colour\"", "\"B\"", "'b'", "\"D\"", "'d'", "\"\"", "''", "\"Backends\"", "\"ackend\"", "\"backend \"", "\" backend\"", ...
-                                 "\"Device1\"", "\"Boundary0\"", "\"Dimension\"", "\"It\"", "\"P\"", "\"Co\"", "\"cpu\"", "\"%s%n%d\"", ...
-                                 "repmat (\"B\", 1, 5000)", "[\"Back\" char(0) \"end\"]", "char ([195 169])", "\"Dim\"", "\"Iterations\"", ...
-                                 "\"Coefficients\"", "\"i\"", "\"c\"", "\"bo\"", "\"ba\"", "\"de\"", "\"di\"", "\"S\"", "\"Si\"", "\"r\"", "char (zeros (0, 3))"});
-      endif
-    case "value"
-      if (named)
-        c.inputs{named+1} = pick ({anything(), anything(), "\"gpu\"", "\"cpu \"", "\"c\"", "\"cuda\"", "\"CUDA\"", "0", "-1", "1.5", "NaN", "Inf", "99", ...
-                                   "2 ^ 31", "2 ^ 40", "2 ^ 53", "[1 2]", "zeros (1, 0)", "\"rep\"", "\"replicated\"", "\"mirror\"", "2", "\"constan\"", ...
-                                   "[\"circular\" char(0)]", "[\"cpu\"; \"cpu\"]", "(\"cpu\")'", "1e-300", "-0", "48", "2048", "8"});
-      endif
-    case "taps"
-      if (n > 1)
-        dims = pick ({"0, 0", "1, 0", "0, 3", "2, 2, 0", "2, 2", "3, 3", "1, 1, 3", "1, 2", "4, 1", "1, 22", "23, 1", "1, 17", "17, 3", "3, 3, 9", "9, 3, 3", ...
-                      "3, 4", "3, 3, 2", "3, 3, 3, 3", "1, 1, 1, 3", "15, 15", "7, 7, 7", "1, 1, 7", "1, 100001", "2, 3", ...
-                      "1, 8191", "8192, 1", "1, 8192", "91, 91", "2, 4096", "21, 20, 20", "1, 1, 8192", "100, 100"});
-        c.inputs{2} = ["ones (" dims ")"];
-        if (chance (0.2))
-          c.inputs{1} = ["ones (" dims ")"];
-        endif
-      endif
-    case "entry"
-      if (n > 1)
-        entries = repmat ({"1"}, 1, pick ({2, 2, 3, 4}));
-        for j = 1:pick ({1, 1, 2})
-          entries{ceil (rand () * numel (entries))} = pick ({anything(), anything(), "ones (1, 2)", "ones (3, 3)", "[]", "ones (1, 23)", "ones (8192, 1)", "ones (91)", ...
-                                                             "ones (3, 3, 3)", "{1}", "{1, 1}", "ones (9, 3, 3)", "int8 (1)", c.inputs{2}});
-        endfor
-        c.inputs{2} = ["{(" strjoin(entries, "), (") ")}"];
-        if (chance (0.25))
-          c.inputs{2} = pick ({"num2cell (ones (1, 64))", "num2cell (ones (1, 65))", "{}", "cell (1, 3)", "{1}", "{[1 2 1]}", "{1; 1}"});
-        endif
-      endif
-    case "level"
-      c.inputs(end+1:end+2) = {text(pick ({"Previous", "Weight", "Source", "Every", "Pre", "W", "So", "E", "P", "Pr", "S", "Sourc", "Everyone"})), ...
-                               pick({anything(), "1", "-1", "2", "0", ifelse(isfield (c.v, "x"), "v.x", "1:3"), "[]", "true"})};
-    case "swap"
-      if (n > 1)
-        c.inputs([1, i]) = c.inputs([i, 1]);
-      endif
-    case "pair"
-      c.inputs(end+1:end+2) = {pick({"\"Colour\"", "\"Backend\"", "7", "\"D\"", "\"Progress\"", ...
-                                     "{\"Backend\"}", "\"Dim\"", "\"Iterations\""}), anything()};
-    case "device"
-      c.inputs(end+1:end+2) = {option_name("StencilConstantMemory_CUDA", "", "Device"), ...
-                               pick({"1", "99", "0", "2 ^ 31", "1.5", "\"1\"", "[1 2]", "[1 1]", "[1; 2.5]", "\"ALL\"", "single ([1 2])", "{1, 2}"})};
-  endswitch
-  c.same = c.same && numel (c.inputs) > 1 && strcmp (c.inputs{1}, c.inputs{2});
-endfunction
-
-## An expression of anything that a user may hand over.
-function code = anything ()
-  persistent list = {
-    "single (1)", "single ([])", "single (pi)", "single (1):single (3)", "int8 (1:3)", "int16 (1:3)", "int32 (1:3)", "int64 (7)", "uint8 (3)", ...
-    "uint16 (1:3)", "uint32 (1)", "uint64 (1:3)", "int8 ([])", "int8 (-1)", "true", "false", "true (1, 3)", "(1:3) > 2", "logical ([])", "\"abc\"", "'a'", "\"\"", ...
-    "\"1\"", "\"one\"", "{}", "{1, \"a\", 3}", "{1, 2, 3}", "{1}", "{\"cpu\"}", "struct ()", "struct (\"a\", {1, 2, 3})", "struct ([])", "@sin", "@(t) t", "inputParser ()", ...
-    "containers.Map ()", "sparse (1:3)", "sparse (eye (3))", "sparse (5)", "sparse (0)", "sparse (4, 4)", "sparse ([])", "sparse (1000, 1000)", ...
-    "sparse ([1 0 1i])", "sparse (true)", "1i", "[1 2 3i]", "complex (1, 0)", "complex (1:3, 0)", "complex (NaN, Inf)", "complex (zeros (0, 3), 0)", ...
-    "single (1i)", "complex (single (1:3), 0)", "[]", "zeros (0, 3)", "zeros (3, 0)", "zeros (1, 0)", "1", "0", "-1", "0.5", "-0", "NaN", "Inf", "-Inf", "1:3", "1:4", ...
-    "1:0", "[1; 2; 3]", "ones (2)", "ones (3)", "ones (2, 2, 2)", "ones (3, 3, 3, 3)", "eye (3)", "eye (3)([2 1 3],:)", "1:23", "ones (3, 3)(1,:)", ...
-    "[\"ab\"; \"cd\"]", "\"abc\"'", "repmat (\"cpu\", 1, 3000)", "\"%s%s%n\"", "1e300", "5e-324", "realmax (\"single\")", "99", "1000", "2 ^ 31", "2 ^ 53", ...
-    "int32 (2)", "single (0.5)", "1:2:9", "5:5", "magic (4)", "NA", "e", "dir (\"/nonexistent\")", "permute (ones (1, 1, 5), [3 2 1])", "ones (1, 1, 5)"};
-  code = list{ceil (rand () * numel (list))};
 endfunction
 
 ## --- The statement -----------------------------------------------------------------
 
-function code = statement (c)
+## Inputs, their values, the options that they say, and a statement with them.
+function c = assembled (c)
+  pairs = c.pairs(:,2:3).';
+  c.inputs = [c.inputs, c.words(:,2).', pairs(:).', c.tail];
   n = numel (c.inputs);
-  words = cell (1, n);
-  for i = 1:n
-    words{i} = sprintf ("a{%d}", i);
-    ## A DeviceArray is made before, where the environment makes sense.
-    if (chance (0.35) && isempty (strfind (c.inputs{i}, "DeviceArray")))
-      words{i} = c.inputs{i};
-    endif
-  endfor
+  v = c.v;
+  c.a = {};
+  if (n > 0)
+    ## In parentheses, since a space parts elements there.
+    c.a = eval (["{(" strjoin(c.inputs, "), (") ")}"]);
+  endif
+  c.same &= n > 1 && strcmp (c.inputs{1}, c.inputs{min (2, end)});
+  if (c.same)
+    c.a{2} = c.a{1};
+  endif
+  c.options = struct ();
+  if (isempty (c.due))
+    first = numel (c.a) - 2 * rows (c.pairs) - rows (c.words);
+    for i = 1:rows (c.words)
+      c.options.(c.words{i,1}) = c.a{first+i};
+    endfor
+    for i = 1:rows (c.pairs)
+      c.options.(c.pairs{i,1}) = c.a{first+rows (c.words)+2*i};
+    endfor
+  endif
+
+  words = strsplit (strtrim (sprintf ("a{%d} ", 1:n)), " ")(1:n);
+  ## A DeviceArray is made before, where the environment makes sense.
+  direct = rand (1, n) < 0.35 & cellfun (@isempty, strfind (c.inputs, "DeviceArray"));
+  words(direct) = c.inputs(direct);
   if (c.same)
     words(1:2) = {"a{1}", "a{1}"};
   endif
   list = strjoin (words, ", ");
   call = sprintf ("%s (%s)", c.name, list);
-  comma = "";
-  if (n > 0)
-    comma = ", ";
-  endif
+  by_name = sprintf ("feval (\"%s\"%s)", c.name, sprintf (", %s", words{:})(1:(n > 0) * end));
+  quoted = strrep (strrep (call, "\\", "\\\\"), "\"", "\\\"");
   if (c.nout == 0)
-    code = pick ({[call "; y = ans;"], [call "; y = ans;"], ...
-                  sprintf("feval (\"%s\"%s%s); y = ans;", c.name, comma, list)});
-    return;
+    c.statement = [pick({call, call, by_name}), "; y = ans;"];
   elseif (c.nout > 1)
-    code = sprintf ("o = cell (1, %d); [o{:}] = %s; [y, z] = o{1:2};", c.nout, call);
-    if (c.nout == 2)
-      code = pick ({code, sprintf("[y, z] = %s;", call)});
+    c.statement = sprintf ("o = cell (1, %d); [o{:}] = %s; [y, z] = o{1:2};", c.nout, call);
+    if (c.nout == 2 && chance (0.5))
+      c.statement = sprintf ("[y, z] = %s;", call);
     endif
-    return;
+  elseif (chance (0.6))
+    c.statement = sprintf ("y = %s;", call);
+  else
+    c.statement = pick ({
+      sprintf("y = %s;", by_name), sprintf("y = %s;", strrep (by_name, ["\"" c.name "\""], ["@" c.name])), ...
+      sprintf("h = @%s; y = h (%s);", c.name, list), sprintf("g = @() %s; y = g ();", call), ...
+      sprintf("s = evalc (\"y = %s;\");", quoted), ...
+      sprintf("g = {%s}; y = %s (g{:});", sprintf ("(%s), ", words{:})(1:(n > 0) * end), c.name), ...
+      sprintf("unwind_protect, t.u{2} = %s; y = t.u{2}; unwind_protect_cleanup, t = 0; end_unwind_protect", call), ...
+      sprintf("try, y = %s; catch e, rethrow (e); end_try_catch", call), ...
+      sprintf("y = cellfun (@(w) %s (w%s), {%s}(1), \"UniformOutput\", false){1};", c.name, ...
+              sprintf (", %s", words{2:end})(1:(n > 1) * end), sprintf ("(%s), ", words{:})(1:(n > 0) * end))}(1:end-(n == 0)));
   endif
-  code = sprintf ("y = %s;", call);
-  r = rand ();
-  if (r < 0.6)
-    return;
-  endif
-  switch (floor (9 * rand ()))
-    case 0
-      code = sprintf ("y = feval (\"%s\"%s%s);", c.name, comma, list);
-    case 1
-      code = sprintf ("y = feval (@%s%s%s);", c.name, comma, list);
-    case 2
-      code = sprintf ("h = @%s; y = h (%s);", c.name, list);
-    case 3
-      if (n > 0)
-        code = sprintf ("y = cellfun (@(w) %s (%s), {(%s)}, \"UniformOutput\", false){1};", c.name, ...
-                        strjoin ([{"w"}, words(2:end)], ", "), words{1});
-      endif
-    case 4
-      code = sprintf ("s = evalc (\"y = %s;\");", strrep (strrep (call, "\\", "\\\\"), "\"", "\\\""));
-    case 5
-      code = sprintf ("g = {(%s)}; y = %s (g{:});", strjoin (words, "), ("), c.name);
-      if (n == 0)
-        code = sprintf ("g = {}; y = %s (g{:});", c.name);
-      endif
-    case 6
-      code = sprintf ("g = @() %s; y = g ();", call);
-    case 7
-      code = sprintf ("unwind_protect, t.u{2} = %s; y = t.u{2}; unwind_protect_cleanup, t = 0; end_unwind_protect", ...
-                      call);
-    case 8
-      code = sprintf ("try, y = %s; catch e, rethrow (e); end_try_catch", call);
-  endswitch
 endfunction
 
 ## --- Chance ------------------------------------------------------------------------
@@ -864,4 +576,13 @@ endfunction
 
 function one = pick (list)
   one = list{ceil (rand () * numel (list))};
+endfunction
+
+function one = likely (weights, list)
+  one = list{find (rand () * sum (weights) < cumsum (weights), 1)};
+endfunction
+
+## The list if the condition holds, and else an empty one.
+function list = when (condition, list)
+  list = list(1:condition * end);
 endfunction
