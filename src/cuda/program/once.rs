@@ -134,7 +134,7 @@ mod tests {
             let arrays = shapes.into_iter().flat_map(|a| shapes.map(|b| (a, b)));
             let pairs = arrays.filter_map(move |(a, b)| {
                 let expansion = Expansion::new([&a, &b])?;
-                (expansion.elements() > 1).then(|| Kernel::of_two(Binary::Add, [None; 2], &expansion, columns > 50))
+                (expansion.elements() > 1).then(|| Kernel::of_two(Binary::Add, [None; 2], &expansion, false))
             });
             let number = rows as f64;
             let plain = Expansion::new([&[rows * columns], &[1]]).unwrap();
@@ -142,8 +142,17 @@ mod tests {
             let others = [Kernel::of_one(Unary::Exp, true, rows), Kernel::of_one(Unary::Negate, false, rows * columns)];
             pairs.chain(numbers).chain(others).collect::<Vec<_>>()
         };
-        for (one, other) in [([100, 40], [70, 41]), ([2000, 60], [1999, 70]), ([5, 40], [7, 30])] {
-            for (one, other) in kernels(one).iter().zip(&kernels(other)) {
+        // The last two pairs differ in the elements of a thread, and in the order in which threads take them.
+        let pairs = [
+            ([100, 40], [70, 41]),
+            ([2000, 60], [1999, 70]),
+            ([5, 40], [7, 30]),
+            ([100, 40], [4000, 3000]),
+            ([5, 40], [100, 40]),
+        ];
+        for (one, other) in pairs {
+            let others = kernels(other);
+            for (one, other) in kernels(one).iter().flat_map(|one| others.iter().map(move |other| (one, other))) {
                 if Form::of(one) == Form::of(other) {
                     let [first, second] = [one, other].map(emit::write);
                     assert_eq!(first.text, second.text, "{one:?} {other:?}");
