@@ -249,7 +249,7 @@ function c = named (c, pairs)
     endif
     c.words = c.words(randperm (rows (c.words)),:);
   endif
-  ## Of two the last one counts.
+  ## The last of two counts.
   twice = {"Backend", "\"auto\""; "Iterations", "7"; "Progress", "true"; "Boundary", "5"; "Coefficients", "'constant'"};
   twice = twice(ismember (twice(:,1), pairs(:,1)) & rand (5, 1) < 0.04,:);
   for pair = [twice; pairs].'
@@ -280,7 +280,7 @@ function w = work (c, n, parts, world)
   elements = numel (c.x);
   w = elements * taps * n;
   if (! isfloat (c.x))
-    ## Of integers an engine computes what lies around, too, which of a single row by three rows is three times as much.
+    ## An engine computes what lies around integers, too: three times as much for a single row by three rows.
     with_halo = @(filter) prod (postpad (size (c.x), 9, 1) + postpad (size (filter), 9, 1) - 1);
     w = sum (cellfun (@(filter) with_halo (filter) * numel (filter), c.filters(:))) * n;
   endif
@@ -313,7 +313,7 @@ function value = sides (c, values, count)
   value = ["{" strjoin(each, ", ") "}"];
 endfunction
 
-## Of two ends both go round, or none.
+## Both ends go round, or none.
 function value = pair (one)
   ends = {one(), one()};
   if (any (strncmpi (ends, "'circular", 9) | strncmpi (ends, "\"circular", 9)))

@@ -110,7 +110,7 @@ function table = faults (c, world)
     "noDevice", (free && world.devices == 0 && ! given("Backend")), false, {@environment, 1, {"Cuda", "cuda"}}
 
     ## Ranks.
-    "rank", (of("sdc") && ! world.ranks), false, {@with, {"Distributed"}, {"true", "1", "3", "0"}}
+    "rank", (of("sdc") && ! world.ranks), true, {@with, {"Distributed"}, {"true", "1", "3", "0"}}
     "option", (joint && ! (of("c") && ndims(x) > 3)), true, {@with, {"Distributed"}, wrong.Distributed}
     "option", (joint && ! (of("c") && ndims(x) > 3) && ! alone), true, {@with, {"Distributed"}, {"true", "1"}}
     "option", ((of("c") || of("s") && isa(x, "single")) && alone && ndims(x) <= 3), true, {@with, {"Distributed"}, {"4", "64"}}
