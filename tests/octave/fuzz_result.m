@@ -65,8 +65,8 @@ function [want, at, dims, older] = computed (c, x, given)
   if (sweeps > 200 && single_step && ! isempty (x))
     half = floor (sweeps / 2) + 1;
     u = library (steps{1}, library (steps{1}, u, half), sweeps - half);
-  elseif (sweeps == 1 && single_step && work > 5e6 && ! isempty (x))
-    [want, at, dims] = two_parts (steps{1}, cast (u, type), o.Shape, 2e6 / work);
+  elseif (sweeps == 1 && single_step && work > 4e5 && ! isempty (x))
+    [want, at, dims] = two_parts (steps{1}, cast (u, type), o.Shape, 2e5 / work);
     want = narrowed (want, ends_in);
     return;
   else
