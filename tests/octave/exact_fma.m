@@ -27,6 +27,11 @@
 
 function z = exact_fma (a, b, c)
   if (isa (a, "double") && isa (b, "double") && isa (c, "double") && isscalar (b) && size_equal (a, c) ...
+      && whole (a, 2 ^ 25) && whole (b, 2 ^ 25) && whole (c, 2 ^ 50))
+    z = a * b + c;                      # nothing rounds
+    return;
+  endif
+  if (isa (a, "double") && isa (b, "double") && isa (c, "double") && isscalar (b) && size_equal (a, c) ...
       && usual (a, -450, 500) && usual (b, -450, 500) && usual (c, -900, 1000))
     z = by_splitting (a, b, c);
     zero = z == 0;
@@ -72,6 +77,11 @@ function z = exact_fma (a, b, c)
     i = hard(first:min (first + 4095, numel (hard)));
     z(i) = by_fixed_point (a(i), b(i), c(i));
   endfor
+endfunction
+
+function yes = whole (v, most)
+  yes = v == fix (v) & abs (v) < most;
+  yes = all (yes(:));
 endfunction
 
 function yes = usual (v, lo, hi)

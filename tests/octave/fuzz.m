@@ -10,7 +10,7 @@ function failed = fuzz (seed, seconds, calls, folder)
   world = fuzz_world ();
   warning ("off", "all");
   progress = fopen (fullfile (folder, "number"), "w");
-  kinds = struct ();
+  kinds = {};
   failed = 0;
   number = 0;
   start = tic ();
@@ -23,7 +23,7 @@ function failed = fuzz (seed, seconds, calls, folder)
     try
       c = fuzz_call (seed, number, world);
       why = tried (c, world);
-      kinds.(c.kind) = 1 + ifelse_field (kinds, c.kind);
+      kinds{end+1} = c.kind;
     catch err
       ## A fault of the fuzzer's, which is to be seen as one.
       why = sprintf ("the fuzzer failed: %s (%s)", err.message, err.stack(1).name);
@@ -38,17 +38,10 @@ function failed = fuzz (seed, seconds, calls, folder)
     endif
   endwhile
   fclose (progress);
-  for name = sort (fieldnames (kinds)).'
-    printf ("  %6d  %s\n", kinds.(name{1}), strrep (name{1}, "__", ": "));
+  for kind = unique (kinds)
+    printf ("  %6d  %s\n", nnz (strcmp (kinds, kind{1})), kind{1});
   endfor
   printf ("@counts %d %d\n", number, failed);
-endfunction
-
-function count = ifelse_field (counts, name)
-  count = 0;
-  if (isfield (counts, name))
-    count = counts.(name);
-  endif
 endfunction
 
 ## The fault of the call, "" if there is none.

@@ -31,27 +31,17 @@ function c = fuzz_call (seed, number, world)
                     "ConvolutionConstantMemory_CUDA"});
   endif
   c = assembled (c);
-  c.kind = sprintf ("%s__%s", lower (strtok (strrep (c.name, "ConstantMemory", ""), "_")), sort_of (c));
+  c.kind = sprintf ("%s: %s", lower (strtok (strrep (c.name, "ConstantMemory", ""), "_")), sort_of (c));
 endfunction
 
 function word = sort_of (c)
-  o = c.options;
-  list = numel (c.a) > 1 && iscell (c.a{2});
-  if (! isempty (c.due))
-    word = c.due;
-    return;
-  elseif (isfield (o, "Distributed") && ! isequal (o.Distributed, false))
-    word = "distributed";
-  elseif (isfield (o, "Previous"))
-    word = "levels";
-  elseif (list || any (isfield (o, {"Source", "Every"})))
-    word = {"states", "list"}{1 + list};
-  elseif (isfield (o, "Iterations") && o.Iterations > 1)
-    word = "sweeps";
-  else
-    word = "good";
+  word = c.due;
+  if (isempty (word))
+    list = numel (c.a) > 1 && iscell (c.a{2});
+    words = {"distributed", "levels", "states", "states", "list", "sweeps", "good"};
+    has = [isfield(c.options, {"Distributed", "Previous", "Source", "Every"}), list, isfield(c.options, "Iterations"), true];
+    word = [words{find(has, 1)}, {"", "_complex"}{1 + iscomplex(c.x)}, {"", "_held"}{1 + c.held}];
   endif
-  word = [word, merge(iscomplex (c.x), "_complex", ""), merge(c.held, "_held", "")];
 endfunction
 
 ## --- Valid calls ---------------------------------------------------------------
@@ -172,97 +162,79 @@ endfunction
 
 ## A count of taps, seldom hundreds or thousands.
 function count = longer (count, as_it_is)
-  if (as_it_is)
-    return;
-  elseif (chance (0.06))
-    count = 25 + floor (300 * rand ());
-  elseif (chance (0.008))
-    count = pick ({1000, 1023, 1024, 2048, 4097, 8190, 8191});
+  if (! as_it_is)
+    thousands = {1000, 1023, 1024, 2048, 4097, 8190, 8191};
+    count = likely ([93.2 6 0.8], {count, 25 + floor(300 * rand ()), pick(thousands)});
   endif
 endfunction
 
 ## Options that go with the inputs and with each other.
 function c = options (c, values, world)
-  sweeps = c.letter != "d";
-  of_line = c.letter != "c";
-  x = c.x;
-  count = max (numel (c.filters), 1);
+  [of_line, sweeps, float, real] = deal (c.letter != "c", c.letter != "d", isfloat (c.x), isreal (c.x));
+  [x, count] = deal (c.x, max (numel (c.filters), 1));
   pairs = cell (0, 2);
-  if (sweeps && isfloat (x) && chance (0.3))
+  if (sweeps && float && chance (0.3))
     c.v.p = cast (some (values, size (x)), class (x));
-    if (isreal (x) && chance (0.6))
+    every = pick ({1, 1, 2, 2, 3, 5});
+    if (real && chance (0.6))
       pairs = {"Previous", like(c); "Weight", pick({"-1", "-1", "-1", "1", "0", "-0", "0.5", "-0.25", "2", "0.1", ...
                "-1/3", "true", "int8 (-1)", "single (0.1)", "Inf", "NaN", "1e-300", "1:1", "DeviceArray (2)"})};
       c.nout = 1 + chance (0.6);
     endif
-    if (isreal (x) && chance (0.45))
-      number = pick ({"0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "2 ^ -30", "DeviceArray (-5)"});
-      pairs(end+1,:) = {"Source", merge(chance (0.6), like (c), number)};
-    endif
-    if (chance (0.45 + 0.45 * iscomplex (x)))
-      every = pick ({1, 1, 2, 2, 3, 5});
-      pairs(end+1,:) = {"Every", sprintf(pick ({"%d", "%d", "int8 (%d)", "single (%d)"}), every)};
+    pairs = [pairs; some_of({
+      0.45 * real, "Source", {like(c), like(c), "0", "-0", "1", "-3", "0.1", "true", "int8 (-3)", "single (0.1)", "Inf", "DeviceArray (-5)"}
+      0.45 + 0.45 * ! real, "Every", {sprintf(pick ({"%d", "%d", "int8 (%d)", "single (%d)"}), every)}})];
+    if (any (strcmp (pairs(:,1), "Every")))
       pairs(end+1,:) = {"Iterations", num2str(every * pick ({0, 1, 1, 2, 2, 3, 4, 7}))};
     endif
   endif
   parts = ! isempty (pairs) || count > 1;
-  counted = any (strcmp (pairs(:,1), "Iterations"));
-  if (sweeps && ! counted && chance (merge (numel (x) > 30000, 0.7, 0.3)))
+  n = 1;
+  if (sweeps && ! any (strcmp (pairs(:,1), "Iterations")) && chance (merge (numel (x) > 30000, 0.7, 0.3)))
     pairs(end+1,:) = {"Iterations", iterations(numel (x), values)};
   endif
-  n = 1;
   at = find (strcmp (pairs(:,1), "Iterations"));
   if (! isempty (at))
     n = double (eval (pairs{at,2}));
   endif
   c.work = work (c, n, parts, world);
 
-  taken = of_line && isa (x, "double") && all (cellfun (@(k) isa (k, "double") && any (numel (k) == 1:2:21), c.filters(:)));
-  low = c.letter == "d" || taken || ndims (x) <= 3;
-  joint = world.ranks && ! parts && isfloat (x) && isreal (x) && low && chance (0.04);
-  if (joint)
-    free = c.letter == "d" || taken;
-    pairs(end+1,:) = {"Distributed", pick([{"true", "true", "1", "2", "single (2)", "uint8 (3)"}, when(free, {"4", "7", "64"})])};
-  elseif (chance (0.01))
-    pairs(end+1,:) = {"Distributed", "false"};
-  endif
-  if (sweeps && ! parts && ! joint && n <= 1 && chance (0.2))
-    pairs(end+1,:) = {"Shape", text(pick ({"same", "full", "full", "valid"}))};
-  elseif (sweeps && chance (0.03))
-    pairs(end+1,:) = {"Shape", text("same")};
-  endif
-  dims_told = of_line && chance (merge (parts, 0.6, 0.35));
-  if (dims_told && count > 1)
-    pairs(end+1,:) = {"Dim", sprintf(pick ({"%s", "%s", "uint8 (%s)", "single (%s)", "%s.'"}), mat2str (ceil (3.3 * rand (1, count))))};
-  elseif (dims_told)
-    pairs(end+1,:) = {"Dim", pick([{"1", "2", "2", "3", "3", "int32 (2)", "single (1)", "true", "2:2"}, when(! joint, {"4", "5"}), ...
-                                   when(! joint && ! any (strcmp (pairs(:,1), "Shape")), {"2 ^ 32 - 1"})])};
-  endif
-  if (chance (0.65))
-    pairs(end+1,:) = {"Boundary", sides(c, values, merge (dims_told && count > 1, count, 0))};
-  endif
+  ## A call of all ranks, of which there is one, takes arrays of any size along lines, and else those of three dimensions.
+  any_size = of_line && (! sweeps || isa (x, "double") ...
+                         && all (cellfun (@(k) isa (k, "double") && any (numel (k) == 1:2:21), c.filters(:))));
+  joint = world.ranks && ! parts && float && real && (any_size || ndims (x) <= 3) && chance (0.04);
+  shaped = sweeps && ! parts && ! joint && n <= 1 && chance (0.2);
+  many = of_line && count > 1 && chance (0.6);
+  dims = mat2str (ceil (3.3 * rand (1, count)));
   on_gpu = world.devices > 0 && ! strcmp (world.backend, "cpu");
-  if (chance (0.45))
-    choices = [{"auto"}, when(! joint, {"fastest"}), when(! (c.held && on_gpu), {"cpu", "cpu"}), ...
-               when(on_gpu || world.devices > 0 && ! c.held, {"cuda", "cuda"})];
-    pairs(end+1,:) = {"Backend", text(pick (choices))};
-  endif
-  if (world.devices > 0 && (on_gpu || ! c.held) && chance (0.06))
-    one = c.held || joint;
-    pairs(end+1,:) = {"Device", pick([{"1", "single (1)"}, when(! one, {"\"all\""}), when(! one && world.devices > 1, {"[1 2]", "[2; 1]"}), ...
-                                      when(! c.held, {num2str(world.devices)})])};
-  endif
-  if (sweeps && chance (0.12))
-    pairs(end+1,:) = {"Progress", pick({"true", "false", "1", "0", "int8 (1)"})};
-  endif
-  if (! sweeps && chance (0.3))
-    pairs(end+1,:) = {"Coefficients", text(pick ({"constant", "readonly"}))};
-  endif
-  c = named (c, pairs(randperm (rows (pairs)),:), world);
+  one = c.held || joint;
+  there = 0.06 * (world.devices > 0 && (on_gpu || ! c.held));
+  pairs = [pairs; some_of({
+    joint, "Distributed", [{"true", "true", "1", "2", "single (2)", "uint8 (3)"}, when(any_size, {"4", "7", "64"})]
+    0.01 * ! joint, "Distributed", {"false"}
+    shaped, "Shape", texts({"same", "full", "full", "valid"})
+    0.03 * (sweeps && ! shaped), "Shape", texts({"same"})
+    many, "Dim", {dims, [dims ".'"], ["uint8 (" dims ")"], ["single (" dims ")"]}
+    0.35 * (of_line && count == 1), "Dim", [{"1", "2", "2", "3", "3", "int32 (2)", "single (1)", "true", "2:2"}, ...
+      when(! joint, {"4", "5"}), when(! joint && ! shaped, {"2 ^ 32 - 1"})]
+    0.65, "Boundary", {sides(c, values, count * many)}
+    0.45, "Backend", texts([{"auto"}, when(! joint, {"fastest"}), when(! (c.held && on_gpu), {"cpu", "cpu"}), ...
+      when(on_gpu || world.devices > 0 && ! c.held, {"cuda", "cuda"})])
+    there, "Device", [{"1", "single (1)"}, when(! one, {"\"all\""}), when(! one && world.devices > 1, {"[1 2]", "[2; 1]"}), ...
+      when(! c.held, {num2str(world.devices)})]
+    0.12 * sweeps, "Progress", {"true", "false", "1", "0", "int8 (1)"}
+    0.3 * ! sweeps, "Coefficients", texts({"constant", "readonly"})})];
+  c = named (c, pairs(randperm (rows (pairs)),:));
+endfunction
+
+## Names and values of a table of probabilities, names and lists of values.
+function pairs = some_of (table)
+  table = table(rand (rows (table), 1) < [table{:,1}].',2:3);
+  pairs = [table(:,1), cellfun(@(list) list{ceil (rand () * numel (list))}, table(:,2), "UniformOutput", false)];
 endfunction
 
 ## The options under names of any length, some of them twice, or as imfilter's words.
-function c = named (c, pairs, world)
+function c = named (c, pairs)
   if (c.letter != "d")
     for i = rows (pairs):-1:1
       word = any (strcmp (pairs{i,1}, {"Boundary", "Shape"})) && any (pairs{i,2}(1) == "\"'") ...
@@ -277,7 +249,7 @@ function c = named (c, pairs, world)
     endif
     c.words = c.words(randperm (rows (c.words)),:);
   endif
-  ## Of two the last one counts.
+  ## The last of two counts.
   twice = {"Backend", "\"auto\""; "Iterations", "7"; "Progress", "true"; "Boundary", "5"; "Coefficients", "'constant'"};
   twice = twice(ismember (twice(:,1), pairs(:,1)) & rand (5, 1) < 0.04,:);
   for pair = [twice; pairs].'
@@ -294,17 +266,12 @@ function code = like (c)
   endif
 endfunction
 
+## So many sweeps; of large arrays enough for several passes.
 function value = iterations (elements, values)
-  value = pick ({"0", "1", "2", "2", "3", "3", "4", "5", "int8 (2)", "true", "single (4)", "8", "17", "50"});
-  if (chance (0.06))
-    value = pick ({"100", "1000", "3333", "2 ^ 32 - 1"});
-  endif
-  if (strcmp (values, "extreme"))
-    value = pick ({"1", "2"});
-  elseif (elements > 4000 && chance (0.8))
-    ## Enough for several passes over the array.
-    value = pick (merge (elements > 30000, {"17", "40", "60", "60"}, {"3", "8", "17", "40", "60"}));
-  endif
+  lists = {{"1", "2"}, {"17", "40", "60", "60"}, {"3", "8", "17", "40", "60"}, {"100", "1000", "3333", "2 ^ 32 - 1"}, ...
+           {"0", "1", "2", "2", "3", "3", "4", "5", "int8 (2)", "true", "single (4)", "8", "17", "50"}};
+  large = elements > 4000 && chance (0.8);
+  value = pick (lists{find ([strcmp(values, "extreme"), large && elements > 30000, large, chance(0.06), true], 1)});
 endfunction
 
 ## Multiply-adds, or so many as take as long.
@@ -313,7 +280,7 @@ function w = work (c, n, parts, world)
   elements = numel (c.x);
   w = elements * taps * n;
   if (! isfloat (c.x))
-    ## Of integers an engine computes what lies around, too, which of a single row by three rows is three times as much.
+    ## An engine computes what lies around integers, too: three times as much for a single row by three rows.
     with_halo = @(filter) prod (postpad (size (c.x), 9, 1) + postpad (size (filter), 9, 1) - 1);
     w = sum (cellfun (@(filter) with_halo (filter) * numel (filter), c.filters(:))) * n;
   endif
@@ -346,7 +313,7 @@ function value = sides (c, values, count)
   value = ["{" strjoin(each, ", ") "}"];
 endfunction
 
-## Of two ends both go round, or none.
+## Both ends go round, or none.
 function value = pair (one)
   ends = {one(), one()};
   if (any (strncmpi (ends, "'circular", 9) | strncmpi (ends, "\"circular", 9)))
@@ -394,19 +361,12 @@ endfunction
 ## The environment says nothing, or something that makes sense.
 function c = environment (c, world)
   c.env = {"STENCIL_BACKEND", world.backend; "STENCIL_THREADS", ""; "STENCIL_DEVICE_BYTES", ""};
-  c.settings = struct ("backend", world.backend, "bad", false, "threads", Inf, "bytes", 2 ^ 28);
-  if (chance (0.75))
-    return;
-  endif
-  backends = {"cpu", "cpu"; "CPU ", "cpu"; "auto", "auto"; " Auto", "auto"; "", "auto"; "Fastest", "fastest"; "cuda", "cuda"};
-  if (world.devices == 0 && c.letter != "i")
-    backends(end,:) = [];
-  endif
-  tables = {backends, {"1", 1; "2", 2; "3", 3; " 8", 8; "1e1", 10; "", Inf}, {"65536", 65536; "1e6", 1e6; "100000", 1e5; "", 2 ^ 28}};
-  for i = find (rand (1, 3) < 0.5)
-    row = tables{i}(ceil (rand () * rows (tables{i})),:);
-    c.env{i,2} = row{1};
-    c.settings.({"backend", "threads", "bytes"}{i}) = row{2};
+  c.settings = struct ("backend", world.backend, "threads", Inf, "bytes", 2 ^ 28, "bad", false);
+  tables = {{"cpu", "cpu"; "CPU ", "cpu"; "auto", "auto"; " Auto", "auto"; "", "auto"; "Fastest", "fastest"; "cuda", "cuda"}, ...
+            {"1", 1; "2", 2; "3", 3; " 8", 8; "1e1", 10; "", Inf}, {"65536", 65536; "1e6", 1e6; "100000", 1e5; "", 2 ^ 28}};
+  tables{1} = tables{1}(1:end-(world.devices == 0 && c.letter != "i"),:);
+  for i = find (rand (1, 3) < 0.5 * chance (0.25))
+    [c.env{i,2}, c.settings.(fieldnames (c.settings){i})] = tables{i}(ceil (rand () * rows (tables{i})),:){:};
   endfor
 endfunction
 
@@ -424,6 +384,10 @@ function code = option_name (option)
     short += floor (rand () * (numel (option) - short + 1));
   endif
   code = text (option(1:short));
+endfunction
+
+function codes = texts (words)
+  codes = cellfun (@text, words, "UniformOutput", false);
 endfunction
 
 ## A word as code: in any case, in either kind of quotes.
@@ -448,41 +412,24 @@ function dims = dims_of (size_of, most)
                         37, 39, 40, 41, 43, 47, 63, 64, 65, 83, 84, 85, 97, 101, 127, 128, 129, 131, 255, 256, 257, ...
                         511, 512, 513, 521, 639, 640, 641, 643, 1023, 1024, 1025, 1031, 4095, 4096, 4097, 4099];
   bound = struct ("tiny", 24, "small", 400, "middle", 5000, "long", 0, "large", 0).(size_of);
-  if (strcmp (size_of, "tiny"))
-    most = 2;
-  elseif (strcmp (size_of, "long"))
-    n = 4000 + floor (16000 * rand ()) + chance (0.5) * (30000 + floor (60000 * rand ()));
+  n = 4000 + floor (16000 * rand ()) + chance (0.5) * (30000 + floor (60000 * rand ()));
+  if (strcmp (size_of, "long"))
     dims = pick ({[1, n], [n, 1], [n, 2], [3, n]});
-    return;
   elseif (strcmp (size_of, "large"))
     dims = pick ({[1, 2e5], [2e5, 1], [331, 307], [7, 20011], [20011, 7], [3, 2, 20000], [64, 1, 2048], ...
                   [41, 43, 59], [1, 16384], [16384, 5], [4096, 33], [1, 65537]});
-    return;
-  endif
-  free = 1:2;
-  r = rand ();
-  if (r < 0.06)
+  elseif (chance (0.06))
     dims = pick ({[0, 0], [0, 3], [3, 0], [1, 0], [0, 1], [2, 0, 3], [5, 3, 0], [0, 1, 4]});
-    return;
-  elseif (r < 0.1)
-    dims = [1, 1];
-    return;
-  elseif (r < 0.5)
-    dims = [1, 1];
-    free = pick ({1, 2, 2});
-  elseif (r < 0.6 && most > 2)
-    ## Ones in front.
-    dims = ones (1, 2 + ceil (rand () * (most - 2)));
-    free = 2:numel (dims);
   else
-    dims = ones (1, 2 + floor (rand () ^ 2 * (most - 1)));
-    free = 1:numel (dims);
+    n = 2 + floor (rand () ^ 2 * (most - 1) * ! strcmp (size_of, "tiny"));
+    free = likely ([4 40 10 40], {[], pick({1, 2, 2}), 2:n, 1:n});
+    dims = ones (1, max ([2, free]));
+    for d = free(randperm (numel (free)))
+      in_bound = lengths(lengths <= bound);
+      dims(d) = in_bound(ceil (rand () ^ (1 + 0.3 * (numel (free) > 1)) * numel (in_bound)));
+      bound /= dims(d);
+    endfor
   endif
-  for d = free(randperm (numel (free)))
-    in_bound = lengths(lengths <= bound);
-    dims(d) = in_bound(ceil (rand () ^ (1 + 0.3 * (numel (free) > 1)) * numel (in_bound)));
-    bound /= dims(d);
-  endfor
 endfunction
 
 function x = some (values, dims)

@@ -41,18 +41,17 @@ function fuzz_snippet (c, folder, why)
                    "catch err", "  id = err.identifier;", "end_try_catch", ...
                    sprintf("if (! strcmp (id, \"%s\")), error (\"<%%s> where <%s> is due\", id), endif", due, due), ...
                    "if (! isequal (fuzz_bits ([struct2cell(v).', a]), before)), error (\"an input was written to\"), endif"}];
+  load_it = "load (fullfile (fileparts (mfilename (\"fullpath\")), \"call.mat\"));";
+  if (! isempty (fieldnames (data)))
+    lines{2} = load_it;
+  endif
   if (isempty (due) && any (c.letter == "sdc"))
     try
-      c = fuzz_result (c);
-      data.call = rmfield (c, {"a", "x", "filters", "options"});
-      lines{end+1} = "why = fuzz_difference (data.call, y, z);";
-      lines{end+1} = "if (! isempty (why)), error (\"%s\", why), endif";
+      data.call = rmfield (fuzz_result (c), {"a", "x", "filters", "options"});
+      lines = [lines, {load_it, "why = fuzz_difference (data.call, y, z);", "if (! isempty (why)), error (\"%s\", why), endif"}];
     end_try_catch
   endif
-  if (! isempty (fieldnames (data)))
-    save ("-binary", fullfile (folder, "call.mat"), "data");
-    lines{2} = "load (fullfile (fileparts (mfilename (\"fullpath\")), \"call.mat\"));";
-  endif
+  save ("-binary", fullfile (folder, "call.mat"), "data");
   text = sprintf ("%s\n", lines{:});
   fid = fopen (fullfile (folder, "call.m"), "w");
   fputs (fid, text);

@@ -9,7 +9,12 @@ function c = fuzz_spoilt (c, world)
   persistent order = {"rank", "numberOfInputs", "numberOfOutputs", "dataType", "kernelShape", "kernelLength", ...
                       "filterShape", "filterSize", "imageShape", "spacing", "study", "option", "noDevice", ""};
   table = faults (c, world);
+  ## Some of the time rare identifiers come as often as the others.
+  of_one = find (strcmp (table(:,1), pick (unique (table(:,1)))));
   at = ceil (rand (1 + (rand () < 0.3), 1) * rows (table));
+  if (rand () < 0.5)
+    at(1) = of_one(ceil (rand () * numel (of_one)));
+  endif
   if (any ([table{at,3}]) || strcmp (table{at([1, end]),1}))
     at = at(1);
   endif
@@ -18,29 +23,33 @@ function c = fuzz_spoilt (c, world)
   [~, by_place] = sort (place, "descend");
   for row = table(at(by_place),:).'
     [c.due, change] = row{[1, 4]};
-    c = change{1} (c, change{2:end});
+    for i = find (cellfun (@is_function_handle, change))
+      last = i + find (cellfun (@is_function_handle, [change(i+1:end), {@sin}]), 1) - 1;
+      c = change{i} (c, change{i+1:last});
+    endfor
   endfor
 endfunction
 
 ## The faults that the call can have. A row has the identifier; a condition; true for a fault that the contract's order does
-## not place, so that it goes with no other one; the change, a function of the call with its other inputs.
+## not place, so that it goes with no other one; the change, functions of the call with their other inputs.
 function table = faults (c, world)
   persistent junk = {"{}", "{1, \"a\", 3}", "struct ()", "struct (\"a\", {1, 2, 3})", "struct ([])", "@sin", "@(t) t", ...
                      "inputParser ()", "containers.Map ()", "sparse (1:3)", "sparse (5)", "sparse (4, 4)", "sparse ([])", ...
                      "sparse (1000, 1000)", "sparse ([1 0 1i])", "sparse (true)", "\"abc\"", "\"\"", "[\"ab\"; \"cd\"]", "\"abc\"'", ...
-                     "repmat (\"cpu\", 1, 3000)", "\"%s%s%n\"", "dir (\"/nonexistent\")", "{\"cpu\"}", "int64 (1:3)", "uint64 (7)"};
+                     "repmat (\"cpu\", 1, 3000)", "\"%s%s%n\"", "dir (\"/nonexistent\")", "{\"cpu\"}", "int64 (1:3)", "uint64 (1:2)"};
   persistent complex_ones = {"1i", "complex (1, 0)", "complex (1:3, 0)", "single (1i)", "complex (NaN, Inf)"};
   persistent integers = {"int8 (1:3)", "uint8 (3)", "uint16 (1:3)", "int32 (1:3)", "true", "(1:3) > 2", "logical ([])", ...
                          "int8 ([])", "DeviceArray (int8 (1:3))", "DeviceArray (true (1, 3))"};
   persistent nothing = {"[]", "zeros (1, 0)", "zeros (0, 3)", "ones (8192, 1)", "ones (1, 8192)", "ones (1, 100001)", "single ([])"};
-  persistent no_name = {"\"Colour\"", "\"Backends\"", "\"ackend\"", "\"backend \"", "\" backend\"", "\"Device1\"", "\"Boundary0\"", ...
-                        "\"Dimension\"", "\"cpu\"", "\"%s%n%d\"", "repmat (\"B\", 1, 5000)", "[\"Back\" char(0) \"end\"]", ...
-                        "char ([195 169])", "\"\"", "''", "char (zeros (0, 3))", "\"Everyone\"", "\"Sources\""};
+  persistent no_name = {"\"Colour\"", "\"cpu\"", "\"%s%n%d\"", "repmat (\"B\", 1, 5000)", "[\"Back\" char(0) \"end\"]", ...
+                        "char ([195 169])", "\"\"", "''", "char (zeros (0, 3))"};
   persistent wrong = wrong_values ();
   of = @(letters) any (c.letter == letters);
   given = @(name) any (strcmp (c.pairs(:,1), name));
+  nonsense = pick ({{1, {"gpu", "c", "0"}}, {2, {"0", "many", "-1", "1.5", "1e30", "inf"}}, {3, {"512M", "-1", "0", "nan", "1 2", "0x10"}}});
   [strange, own] = names (c);
   [own, other] = deal (pick (own), pick (own));
+  misspelt = strcat ({"'"}, {[own "s"], [own "1"], [own " "], [" " own], own(2:end), [own(1:end-1) "x"]}, {"'"});
   [x, filters] = deal (c.x, max (numel (c.filters), 1));
   [real, float, at] = deal (isreal (x), isfloat (x), world.devices > 0 && ! strcmp (world.backend, "cpu"));
   free = of ("sdc") && ! c.held;
@@ -61,30 +70,32 @@ function table = faults (c, world)
     "numberOfInputs", of("sdcy"), false, {@behind, {"{1}", "@sin", "struct ()", "[\"ab\"; \"cd\"]", "1:3", "{\"Device\"}"}, {"1"}}
     "numberOfInputs", of("i"), false, {@behind, [junk, complex_ones]}
     "numberOfOutputs", true, false, {@outputs}
-    "", of("i"), false, {@nonsense}
+    "", of("i"), false, {@environment, nonsense{:}}
     "dataType", of("sd"), false, {@input, 1, [junk, integers]}
     "dataType", of("c"), false, {@input, 1, junk}
     "dataType", sweeps, false, {@entry, [junk, integers, complex_ones, {"DeviceArray (1:3)", "{{1, 1}}", "num2cell (ones (1, 65))"}]}
     "dataType", of("d"), false, {@input, 2, {"{1}", "true", "sparse (1)", "1i", "complex (1, 0)", "DeviceArray (1)", "@sin", "struct ()"}}
-    "kernelShape", of("s"), false, {@entry, {"ones (2)", "ones (1, 1, 3)", "ones (3, 3, 2)", "magic (4)", "eye (3)", "ones (91)"}}
+    "kernelShape", of("s"), false, {@entry, {"ones (2)", "ones (2, 2) / 4", "ones (1, 1, 3)", "ones (3, 3, 2)", "magic (4)", "eye (3)", "ones (91)"}}
     "kernelLength", of("s"), false, {@entry, nothing}
     "kernelLength", of("s"), false, {@input, 2, {"cell (1, 3)"}}
     "filterShape", of("c"), false, {@entry, {"ones (3, 3, 3, 3)", "ones (1, 1, 1, 3)", "ones (100, 1, 1, 100)"}}
     "filterSize", of("c"), false, {@entry, [nothing, {"ones (91)", "ones (21, 20, 20)", "ones (1, 1, 8192)"}]}
     "filterSize", of("c"), false, {@input, 2, {"cell (1, 3)"}}
-    "imageShape", (of("c") && joint), true, {@four_dimensions}
-    "spacing", of("d"), false, {@input, 2, {"0", "-1", "NaN", "Inf", "-Inf", "[1 2]", "[]", "1e-320", "int8 (0)", "-0", "single ([])"}}
+    "imageShape", (of("c") && joint), true, {@input, 1, {"ones (2, 3, 2, 2)"}, @with, {"Distributed"}, {"true"}}
+    "spacing", of("d"), false, {@input, 2, {"0", "-1", "-0.5", "single (-2)", "int8 (0)", "-0", "1e-320"}}
+    "spacing", of("d"), false, {@input, 2, {"NaN", "Inf", "-Inf", "[1 2]", "[]", "single ([])"}}
     "spacing", (of("d") && isa(x, "single")), false, {@input, 2, {"1e-39"}}
     "study", of("y"), false, {@input, 1, {"\"accesses\"", "\"\"", "7", "{}", "'acces'", "[\"ab\"; \"cd\"]", "@sin", "{\"access\"}"}}
 
     ## Names and values of options.
     "option", of("sdcy"), false, {@with, no_name, {"1", "99", "{}"}}
+    "option", of("sdcy"), false, {@with, misspelt, {"1", "{}"}}
     "option", of("sdcy"), false, {@with, strange, {"1", "true"}}
     "option", of("sdc"), false, {@with, {"\"B\"", "'b'", "\"D\"", "\"d\""}(1:end-2*of("c")), {"1"}}
     "option", of("sdcy"), false, {@with, {own}, wrong.(own)}
     "option", of("sdcy"), false, {@with, {other}, [wrong.(other), junk, complex_ones]}
     "option", of("y"), false, {@with, {"Device"}, {"[1 2]", "\"all\"", "[]"}}
-    "option", of("sdc"), false, {@nonsense}
+    "option", of("sdc"), false, {@environment, nonsense{:}}
     "option", (of("sd") && filters == 1), false, {@with, {"Boundary"}, {"{0}", "{0, 1, 2}", "{\"circular\", 0}", "{0, {1, 2}}"}}
     "option", of("c"), false, {@with, {"Boundary"}, {"{0}", "{0, 1, 2, 3, 4, 5}", "{}"}}
     "option", (of("c") && islogical(x)), false, {@with, {"Boundary"}, {"NaN", "{NaN, 0}", "single (NaN)"}}
@@ -96,10 +107,10 @@ function table = faults (c, world)
     "noDevice", (free && ! given("Distributed")), false, {@with, {"Device"}, {"[1 99]", "[99; 98]"}}
     "noDevice", (free && world.devices == 0), false, {@with, {"Device"}, {"1", "\"all\""}(1:2-given("Distributed"))}
     "noDevice", (free && world.devices == 0), false, {@with, {"Backend"}, {"\"cuda\"", "'CUDA'"}}
-    "noDevice", (free && world.devices == 0 && ! given("Backend")), false, {@says_cuda}
+    "noDevice", (free && world.devices == 0 && ! given("Backend")), false, {@environment, 1, {"Cuda", "cuda"}}
 
     ## Ranks.
-    "rank", (of("sdc") && ! world.ranks), false, {@with, {"Distributed"}, {"true", "1", "3", "0"}}
+    "rank", (of("sdc") && ! world.ranks), true, {@with, {"Distributed"}, {"true", "1", "3", "0"}}
     "option", (joint && ! (of("c") && ndims(x) > 3)), true, {@with, {"Distributed"}, wrong.Distributed}
     "option", (joint && ! (of("c") && ndims(x) > 3) && ! alone), true, {@with, {"Distributed"}, {"true", "1"}}
     "option", ((of("c") || of("s") && isa(x, "single")) && alone && ndims(x) <= 3), true, {@with, {"Distributed"}, {"4", "64"}}
@@ -113,8 +124,8 @@ function table = faults (c, world)
     "option", sweeps, false, {@words, {"'same'"}, {"\"full\"", "'same'"}}
     "option", sweeps, false, {@words, {"\"corr\""}, {"\"Conv\""}}
     "option", sweeps, false, {@words, {"\"periodic\"", "\"wrap\"", "'nearest'", "\"zero\"", "\"constant\"", "'Reflect'"}}
-    "option", sweeps, false, {@word_and_option, {"\"symmetric\""}, {"Boundary"}, {"\"mirror\"", "0"}}
-    "option", sweeps, false, {@word_and_option, {"\"same\""}, {"Shape"}, {"'same'"}}
+    "option", sweeps, false, {@words, {"\"symmetric\""}, @with, {"Boundary"}, {"\"mirror\"", "0"}}
+    "option", sweeps, false, {@words, {"\"same\""}, @with, {"Shape"}, {"'same'"}}
     "option", sweeps, true, {@words, {"\"symetric\"", "\"reflected\"", "\"half\"", "'cpu'", "\"Bound \""}}
     "option", sweeps, false, {@with, {"Shape"}, {"\"full\"", "'valid'"}, {"Iterations"}, {"2"}}
     "option", sweeps, false, {@with, {"Every"}, {"3"}, {"Iterations"}, {"4", "1", "100"}}
@@ -204,10 +215,6 @@ function c = words (c, varargin)
   endfor
 endfunction
 
-function c = word_and_option (c, list, varargin)
-  c = with (words (c, list), varargin{:});
-endfunction
-
 function c = behind (c, varargin)
   for list = varargin
     c.tail{end+1} = pick (list{1});
@@ -218,19 +225,9 @@ function c = outputs (c)
   c.nout = pick ({3, 10, 2}(1:end-any (strcmp (c.pairs(:,1), "Previous"))));
 endfunction
 
-function c = four_dimensions (c)
-  c = with (input (c, 1, {"ones (2, 3, 2, 2)"}), {"Distributed"}, {"true"});
-endfunction
-
-function c = says_cuda (c)
-  c.env{1,2} = "Cuda";
-endfunction
-
-## A variable of the environment that makes no sense.
-function c = nonsense (c)
-  values = {{"gpu", "c", "0"}, {"0", "many", "-1", "1.5", "1e30", "inf"}, {"512M", "-1", "0", "nan", "1 2", "0x10"}};
-  at = ceil (3 * rand ());
-  c.env{at,2} = pick (values{at});
+## A variable of the environment: the backend, the threads, or the bytes.
+function c = environment (c, at, list)
+  c.env{at,2} = pick (list);
   c.settings.bad = true;
 endfunction
 

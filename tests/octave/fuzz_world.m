@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{world} =} fuzz_world ()
-## What the fuzzer's calls depend on beside the seed: how many usable devices
+## All that the fuzzer's calls depend on beside the seed: how many usable devices
 ## there are, the backend that the tests are for, how many threads there may be, and
 ## whether there is an MPI.
 ## @end deftypefn

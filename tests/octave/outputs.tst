@@ -158,22 +158,6 @@
 %! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "flat")), out);
 
-%!testif ; ! isempty (helper ("lend")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs what lends, and prlimit
-%! ## No memory is an error as ever, and no reason to give up lending.
-%! [status, out] = run_octave ({
-%!   "f = @(x) StencilConstantMemory_CUDA (x, [1 2 1], 'Backend', 'cpu');"
-%!   "x = ones (1, 2e7);"
-%!   "f (ones (1, 1e6));"
-%!   "bytes = 1024 * resident ('VmSize') + 6e7;"
-%!   "system (sprintf ('prlimit --pid %d --as=%.0f:', getpid (), bytes));"
-%!   "try, y = f (x); disp ('no error'); catch err, printf ('caught %s\\n', err.message); end"
-%!   "system (sprintf ('prlimit --pid %d --as=unlimited:', getpid ()));"
-%!   "y = f (x); assert (y([1 2 end]), [3 4 3]);"
-%!   "printf ('<%s>\\n', ConstantMemoryDevice_CUDA ().Outputs);"});
-%! assert (status == 0, "status %d: %s", status, out);
-%! assert (! isempty (strfind (out, "caught StencilConstantMemory_CUDA: failed to allocate")), out);
-%! assert (! isempty (strfind (out, "<lent>")), out);
-
 ## --- Without it -----------------------------------------------------------------------
 
 %!testif ; compare_versions (OCTAVE_VERSION, "10", "<")  # needs an Octave that copies

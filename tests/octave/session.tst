@@ -58,7 +58,7 @@
 %! assert (growth <= 8192, "%d KiB of the GPU's memory went in 6 cycles of use and clear", growth);
 
 %!testif ; ! isnan (resident ()) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
-%! ## No room for the output: an error, ours or the host's, and no more than that.
+%! ## No room for the output: an error, ours where outputs are lent and else the host's, and no reason to give up lending.
 %! [status, out] = run_octave ({
 %!   "f = @(x) StencilConstantMemory_CUDA (x, [1 2 1], 'Backend', 'cpu');"
 %!   "x = ones (1, 2e7);"
@@ -67,10 +67,15 @@
 %!   "system (sprintf ('prlimit --pid %d --as=%.0f:', getpid (), bytes));"
 %!   "try, y = f (x); disp ('no error'); catch err, printf ('caught <%s>\\n', err.message); end"
 %!   "system (sprintf ('prlimit --pid %d --as=unlimited:', getpid ()));"
-%!   "y = f (x); assert (y([1 2 end]), [3 4 3]); disp ('works again');"});
+%!   "y = f (x); assert (y([1 2 end]), [3 4 3]);"
+%!   "printf ('works again, <%s>\\n', ConstantMemoryDevice_CUDA ().Outputs);"});
 %! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (regexp (out, 'caught <.+>', "once")), out);
 %! assert (! isempty (strfind (out, "works again")), out);
+%! if (! isempty (helper ("lend")))
+%!   assert (! isempty (strfind (out, "caught <StencilConstantMemory_CUDA: failed to allocate")), out);
+%!   assert (! isempty (strfind (out, "works again, <lent>")), out);
+%! endif
 
 ## --- clear ---------------------------------------------------------------------
 
