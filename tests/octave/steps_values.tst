@@ -186,3 +186,8 @@
 %!         "try, DeviceArray (W); catch err, disp (err.identifier); end_try_catch"};
 %! [status, out] = run_octave (code, {"CUDA_STAND_IN_MEMORY=50331648", "STENCIL_BACKEND=cuda"});
 %! assert (status == 0 && ! isempty (strfind (out, "<1>\nDeviceArray:outOfMemory")), "%d: %s", status, out);
+
+%!test # no step: the function still gets its values while it is recorded
+%! [u, r] = DeviceArray.iterate (@(u, a, b) u + a * b, 0, 1:3, "Values", zeros (2, 0), "Record", @(u) u(2));
+%! assert (u, 1:3);
+%! assert (size (r), [1 0]);

@@ -13,7 +13,7 @@ function [kernels, changed] = recordStep (step, f, states, constants, asked)
       traced{i} = DeviceArray_CUDA ('argument', step, states{i});
     end
     values = {};
-    if ~isempty (asked.Values)
+    if iscell (asked.Values) || size (asked.Values, 1) > 0
       values = valuesOf (step, asked.Values, states{1});
     end
     results = cell (size (states));
