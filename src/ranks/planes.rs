@@ -1,98 +1,20 @@
 //! Copies of planes between arrays, or to and from messages.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::host;
+use crate::partition::{Around, Planes};
 use crate::platform::memory;
 use crate::platform::watch::Watch;
-use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Lines, Places, RANK, Real, Section, Source, Target};
-
-/// Layout around the distributed dimension: `inner` contiguous elements in a plane, `outer` such runs apart from each
-/// other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Around {
-    pub(super) inner: usize,
-    pub(super) outer: usize,
-}
-
-/// Equidistant runs of planes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Runs {
-    /// First plane.
-    pub(super) first: usize,
-    /// Number of planes in a run.
-    pub(super) len: usize,
-    pub(super) count: usize,
-    /// Distance from the first plane of a run to that of the next one.
-    pub(super) apart: usize,
-}
-
-impl From<Range<usize>> for Runs {
-    fn from(planes: Range<usize>) -> Runs {
-        Runs { first: planes.start, len: planes.len(), count: 1, apart: planes.len() }
-    }
-}
-
-impl Runs {
-    /// Number of planes.
-    pub(super) fn planes(&self) -> usize {
-        self.len * self.count
-    }
-}
-
-/// Planes of an array that has `length` of them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Of {
-    pub(super) length: usize,
-    pub(super) runs: Runs,
-}
-
-impl Of {
-    /// Selects all planes.
-    pub(super) fn all(length: usize) -> Of {
-        Of { length, runs: (0..length).into() }
-    }
-
-    /// Selects all planes of an array that consists of just these runs.
-    fn dense(Runs { len, count, .. }: Runs) -> Of {
-        Of { length: len * count, runs: Runs { first: 0, len, count, apart: len } }
-    }
-
-    fn are_all(&self) -> bool {
-        self.runs.planes() == self.length
-    }
-}
+use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Places, RANK, Real, Section, Source, Target};
 
 impl Around {
-    /// Number of elements in a plane.
-    pub(super) fn area(&self) -> usize {
-        self.inner * self.outer
-    }
-
-    /// Lines of `length` planes along the dimension.
-    pub(super) fn lines(&self, length: usize) -> Lines {
-        // Lines of one element are fastest side by side.
-        if length == 1 { Lines::new(1, self.area()) } else { Lines::strided(self.inner, length, self.outer) }
-    }
-
-    /// Elements of each run of planes, in memory order.
-    fn elements(self, of: Of) -> impl Iterator<Item = Range<usize>> {
-        let Of { length, runs } = of;
-        (0..self.outer).flat_map(move |k| {
-            (0..runs.count).map(move |run| {
-                let start = self.inner * (k * length + runs.first + run * runs.apart);
-                start..start + self.inner * runs.len
-            })
-        })
-    }
-
-    fn places(&self, of: Of) -> Places {
-        let Of { length, runs } = of;
-        let mut section = Section { start: self.inner * runs.first, size: [1; RANK], steps: [0; RANK] };
-        (section.size[0], section.steps[0]) = (self.inner * runs.len, 1);
+    fn places(&self, planes: Planes) -> Places {
+        let Planes { length, first, len, count, apart } = planes;
+        let mut section = Section { start: self.inner * first, size: [1; RANK], steps: [0; RANK] };
+        (section.size[0], section.steps[0]) = (self.inner * len, 1);
         let mut d = 0;
-        for (size, step) in [(runs.count, self.inner * runs.apart), (self.outer, self.inner * length)] {
+        for (size, step) in [(count, self.inner * apart), (self.outer, self.inner * length)] {
             // Contiguous runs are merged.
             if size == 1 || step == section.size[d] * section.steps[d] as usize {
                 section.size[d] *= size;
@@ -111,23 +33,27 @@ impl Around {
     pub(super) fn copy<T: Real>(
         self,
         engine: &(dyn Engine + 'static),
-        (from, of): (Source<T>, Of),
-        (to, at): (Target<T>, Of),
+        (from, of): (Source<T>, Planes),
+        (to, at): (Target<T>, Planes),
         watch: &Watch,
     ) -> Result<(), Error>
     where
         dyn Engine: Compute<T> + Arithmetic<T>,
     {
         watch.check()?;
-        let elements = of.runs.planes() * self.area();
-        assert_eq!((of.runs.len, of.runs.count), (at.runs.len, at.runs.count));
+        let elements = of.selected() * self.area();
+        assert_eq!((of.len, of.count), (at.len, at.count));
         if elements == 0 {
             return Ok(());
         }
         match (from, to) {
             (Source::Host(from), Target::Host(to)) => self.spread(from, of, at, to, watch),
-            (Source::Array(from), to) if at.are_all() => Arithmetic::pick(engine, from, &self.places(of), to, watch),
-            (from, Target::Array(to)) if of.are_all() => Arithmetic::put(engine, from, &self.places(at), to, watch),
+            (Source::Array(from), to) if at.selected() == at.length => {
+                Arithmetic::pick(engine, from, &self.places(of), to, watch)
+            }
+            (from, Target::Array(to)) if of.selected() == of.length => {
+                Arithmetic::put(engine, from, &self.places(at), to, watch)
+            }
             (Source::Array(from), Target::Array(to)) => {
                 let mut between = Compute::<T>::array(engine, elements)?;
                 Arithmetic::pick(engine, from, &self.places(of), Target::Array(&mut between), watch)?;
@@ -136,18 +62,18 @@ impl Around {
             (Source::Array(from), Target::Host(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
                 Arithmetic::pick(engine, from, &self.places(of), Target::Host(&mut between), watch)?;
-                self.spread(&between, Of::dense(of.runs), at, to, watch)
+                self.spread(&between, of.dense(), at, to, watch)
             }
             (Source::Host(from), Target::Array(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
-                self.spread(from, of, Of::dense(of.runs), &mut between, watch)?;
+                self.spread(from, of, of.dense(), &mut between, watch)?;
                 Arithmetic::put(engine, Source::Host(&between), &self.places(at), to, watch)
             }
         }
     }
 
     /// Copies planes in the host's memory.
-    fn spread<T: Real>(self, from: &[T], of: Of, at: Of, to: &mut [T], watch: &Watch) -> Result<(), Error> {
+    fn spread<T: Real>(self, from: &[T], of: Planes, at: Planes, to: &mut [T], watch: &Watch) -> Result<(), Error> {
         let mut runs = self.elements(of).zip(self.elements(at));
         runs.try_for_each(|(from_run, to_run)| host::copy(&from[from_run], &mut to[to_run], watch))
     }
@@ -159,7 +85,7 @@ impl Around {
     pub(super) fn read<T: Real>(
         self,
         engine: &(dyn Engine + 'static),
-        (from, of): (Source<T>, Of),
+        (from, of): (Source<T>, Planes),
         to: &mut [u8],
         watch: &Watch,
     ) -> Result<(), Error>
@@ -167,7 +93,7 @@ impl Around {
         dyn Engine: Compute<T> + Arithmetic<T>,
     {
         let numbers =
-            |to: &mut [T]| self.copy(engine, (from, of), (Target::Host(to), Of::all(of.runs.planes())), watch);
+            |to: &mut [T]| self.copy(engine, (from, of), (Target::Host(to), Planes::all(of.selected())), watch);
         match bytemuck::try_cast_slice_mut(to) {
             Ok(to) => numbers(to),
             Err(_) => {
@@ -187,7 +113,7 @@ impl Around {
         self,
         engine: &(dyn Engine + 'static),
         from: &[u8],
-        (to, at): (Target<T>, Of),
+        (to, at): (Target<T>, Planes),
         watch: &Watch,
     ) -> Result<(), Error>
     where
@@ -201,7 +127,7 @@ impl Around {
                 Cow::Owned(aligned)
             }
         };
-        self.copy(engine, (Source::Host(&numbers), Of::all(at.runs.planes())), (to, at), watch)
+        self.copy(engine, (Source::Host(&numbers), Planes::all(at.selected())), (to, at), watch)
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::distribution::Costs;
+use super::costs::Costs;
 use super::fake::{Rank, World};
 use super::{Along, Others, Passed, Plan, run};
 use crate::cpu::Cpu;

@@ -1,8 +1,8 @@
 //! An operator over a whole array, distributed over the ranks.
 
 use super::Plan;
-use super::distribution::{Costs, Distribution, Swept};
-use super::planes::Around;
+use super::costs::{Costs, Swept};
+use crate::partition::{Around, Parts};
 use crate::platform::watch::Watch;
 use crate::stencil::{
     Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
@@ -15,7 +15,7 @@ type Pass<'a, T> = Box<
 
 /// An operator over a whole array, of which this rank computes a part.
 pub struct Whole<'a, T> {
-    pub(super) distribution: Distribution,
+    pub(super) parts: Parts,
     pub(super) around: Around,
     /// Radius along the dimension of the distribution.
     pub(super) radius: usize,
@@ -88,8 +88,8 @@ impl<'a, T> Whole<'a, T> {
     /// `reach` is the radius along the dimension of the plan, and true if that boundary is circular.
     fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
         let (radius, circular) = reach.unwrap_or_default();
-        let (distribution, around, costs) = (plan.distribution().clone(), around(plan), Costs::default());
-        Whole { distribution, around, radius, circular, sweeps, work, costs, pass }
+        let (parts, around, costs) = (plan.parts().clone(), around(plan), Costs::default());
+        Whole { parts, around, radius, circular, sweeps, work, costs, pass }
     }
 
     /// Sets the cost of an exchange to `multiply_adds` multiply-adds, and reads halos on GPUs in place however few they
@@ -100,8 +100,8 @@ impl<'a, T> Whole<'a, T> {
     }
 
     pub(super) fn swept(&self) -> Swept<'_> {
-        let Whole { distribution, around, radius, circular, work, costs, .. } = self;
-        Swept { distribution, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
+        let Whole { parts, around, radius, circular, work, costs, .. } = self;
+        Swept { parts, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
     }
 }
 

@@ -19,10 +19,10 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::sys;
 
 use super::Element;
-use super::cut::{Cut, Tile};
 use super::module::{Function, Module, Modules};
 use super::pace::SharedPace;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC, SidesArgument};
+use crate::partition::{Cut, Tile};
 use crate::stencil::{Boundary, Ends, Error, Sides};
 
 pub(super) use arithmetic::{

@@ -10,13 +10,13 @@ use cudarc::driver::sys;
 use super::several::{LAPS, Timing, Walks, lock};
 use super::{LIMITS, emit, walk};
 use crate::cuda::Element;
-use crate::cuda::cut::Cut;
 use crate::cuda::kernels::{Area, ConvolutionKernel, Kernel, Plan};
 use crate::cuda::runtime::clock::Clock;
 use crate::cuda::runtime::generated::Generated;
 use crate::cuda::runtime::module::{Modules, Shape, launch_bytes};
 use crate::cuda::runtime::pace::SharedPace;
 use crate::cuda::runtime::queue::Queue;
+use crate::partition::Cut;
 use crate::stencil::program::{self, Feed, Filtering, Gait, Node, Operation, Program, Recurrence};
 use crate::stencil::{Convolution, Error};
 

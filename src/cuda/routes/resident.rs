@@ -3,13 +3,13 @@
 use super::array::{address, take_over, too_large};
 use super::sweeping::Sweeps;
 use super::work::Work;
-use crate::cuda::cut::Tile;
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::SharedOutput;
+use crate::partition::Tile;
 use crate::platform::watch::Watch;
 use crate::stencil::{Error, Source, Target};
 

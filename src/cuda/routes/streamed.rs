@@ -5,7 +5,6 @@ use cudarc::driver::sys;
 
 use super::sweeping::Sweeps;
 use super::work::Work;
-use crate::cuda::cut::{Cut, SWEPT_BYTES, Tile};
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
@@ -13,7 +12,8 @@ use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::module::Modules;
 use crate::cuda::runtime::sharing::Job;
 use crate::cuda::runtime::slots::{PIECE_BYTES, Slot};
-use crate::host::{self, SharedOutput};
+use crate::host::SharedOutput;
+use crate::partition::{Cut, SWEPT_BYTES, Tile};
 use crate::platform::watch::Watch;
 use crate::stencil::{Error, Sides};
 
@@ -40,11 +40,8 @@ pub(super) fn streamed<T: Element>(
     watch: &Watch,
 ) -> Result<(), Error> {
     let (cut, slots) = reserve(device, kernel, work, budget, 1)?;
-    let rounds = work.sweeps.div_ceil(cut.sweeps());
-    host::ping_pong(input, output, rounds, |round, from, to| {
-        let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
-        let stream = StreamedRound { kernel, cut: &cut, sweeps, from, to: &SharedOutput::new(to), watch };
-        stream.run(device, slots, 0..cut.count())
+    cut.rounds(work.sweeps).over(input, output, |sweeps, from, to| {
+        StreamedRound { kernel, cut: &cut, sweeps, from, to, watch }.run(device, slots, 0..cut.count())
     })
 }
 
@@ -154,7 +151,7 @@ impl<T: Element> Job<Slot> for TileJob<'_, T> {
     fn start(&mut self, slot: &mut Slot) -> Result<(), Error> {
         let (round, tile) = (self.round, &self.tile);
         let samples = tile.samples();
-        round.cut.gather(tile, round.from, slot.samples(samples));
+        round.cut.gather(tile, 0..samples, round.from, slot.samples(samples));
         let TileContext { sides, sweeps, under_way, shared, .. } = *round;
         let area = Area { tile: tile.clone(), sides, sweeps, under_way, shared, queued: false };
         let plan = round.kernel.plan(round.modules, &area)?;
@@ -187,7 +184,7 @@ impl<T: Element> Job<Slot> for TileJob<'_, T> {
             round.to.await_pages(places);
         }
         // SAFETY: every tile is one job.
-        unsafe { round.cut.scatter(&self.tile, outputs, round.to) };
+        unsafe { round.cut.scatter(&self.tile, 0..outputs.len(), outputs, round.to) };
         round.watch.count(round.sweeps * self.tile.outputs() - self.counted);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Description of the work: sweeps over an array of some size, without the kernel and the data.
 
-use crate::cuda::cut::Size;
+use crate::partition::Size;
 use crate::stencil::Sides;
 
 /// Sweeps over an array of this size.

@@ -1,7 +1,7 @@
 //! Sweeps over an array on several devices at once, each with a part of it.
 //!
 //! # Rounds
-//! The array is cut along one dimension into parts with halos, [tiles](crate::cuda::cut) that stay on their devices. In
+//! The array is cut along one dimension into parts with halos, [tiles](crate::partition) that stay on their devices. In
 //! a round every part is swept as an array of its own, as often as its halo allows. Then each halo is filled anew from
 //! the parts that compute its elements: from device to device between peers, else by the driver through the host. So
 //! the array crosses the host's link only at the begin and at the end.
@@ -18,7 +18,6 @@ use cudarc::driver::sys;
 use super::partition::Partition;
 use super::threads::on_all;
 use super::timeline::{Notes, Timeline, What};
-use crate::cuda::cut::Tile;
 use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
 use crate::cuda::driver::memory::Idle;
 use crate::cuda::element::Element;
@@ -28,6 +27,7 @@ use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::{CallBuffers, Queue};
 use crate::host::SharedOutput;
+use crate::partition::Tile;
 use crate::platform::watch::Watch;
 use crate::platform::workers::Workers;
 use crate::stencil::Error;
@@ -170,14 +170,12 @@ impl<T: Element> Member<'_, T> {
         copies: &Arc<Stream>,
         notes: &mut Notes,
     ) -> Result<(), Error> {
-        let (sweeps, at_once) = (self.run.work.sweeps, self.partition.cut.sweeps());
-        let rounds = sweeps.div_ceil(at_once);
-        for round in 0..rounds {
-            let now = at_once.min(sweeps - round * at_once);
+        let rounds = self.partition.cut.rounds(self.run.work.sweeps);
+        for round in 0..rounds.count() {
             for part in &mut *parts {
-                self.sweep(device, part, (round, now), notes)?;
+                self.sweep(device, part, (round, rounds.sweeps_of(round)), notes)?;
             }
-            if round + 1 < rounds {
+            if round + 1 < rounds.count() {
                 self.fill_from_here(device, parts)?;
                 for part in &mut *parts {
                     self.fill_from_others(copies, part, round, notes)?;
@@ -228,9 +226,9 @@ impl<T: Element> Member<'_, T> {
         for part in parts {
             for segment in &self.partition.parts[part.number].halo {
                 let Some(owner) = parts.iter().find(|other| other.number == segment.part) else { continue };
-                let (to, from) = (at::<T>(part.here, segment.to), at::<T>(owner.here, segment.from));
+                let (to, from) = (at::<T>(part.here, segment.to.start), at::<T>(owner.here, segment.from));
                 // SAFETY: both are within their parts, whose work is on this queue, and outputs are no halos.
-                unsafe { device.queue.copy(to, from, segment.elements * size_of::<T>()) }?;
+                unsafe { device.queue.copy(to, from, segment.to.len() * size_of::<T>()) }?;
             }
         }
         Ok(())
@@ -258,10 +256,10 @@ impl<T: Element> Member<'_, T> {
                 begin = notes.begin(copies)?;
             }
             let owner = &self.contexts[self.partition.parts[segment.part].device];
-            let (to, from) = (at::<T>(part.here, segment.to), at::<T>(address, segment.from));
+            let (to, from) = (at::<T>(part.here, segment.to.start), at::<T>(address, segment.from));
             // SAFETY: both are within their parts; the source is overwritten only after this copy, and the halo is read
             // only after it: both wait for the event that follows.
-            unsafe { copies.copy_from(owner, to, from, segment.elements * size_of::<T>()) }?;
+            unsafe { copies.copy_from(owner, to, from, segment.to.len() * size_of::<T>()) }?;
         }
         let (arrived, filled) = (Arc::new(Event::new(copies.context())?), Event::new(copies.context())?);
         arrived.record(copies)?;

@@ -15,7 +15,6 @@ use super::partition::Partition;
 use super::parts::PartsRun;
 use super::threads::{Shared, on_all};
 use super::timeline::Timeline;
-use crate::cuda::cut::{Cut, Size, Tile};
 use crate::cuda::driver::context::Context;
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
@@ -23,12 +22,12 @@ use crate::cuda::engine::Cuda;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::operators::{self, Runs};
 use crate::cuda::routes;
-use crate::cuda::routes::deep::{DEEP_BUFFERS, DeepRound};
+use crate::cuda::routes::deep::{self, DeepRound};
 use crate::cuda::routes::streamed::{self, StreamedRound};
 use crate::cuda::routes::work::Work;
 use crate::cuda::runtime::device::{self, Device};
-use crate::cuda::runtime::queue::CallBuffers;
-use crate::host::{self, SharedOutput};
+use crate::host;
+use crate::partition::{Cut, Size, Tile};
 use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::program::Gait;
@@ -248,43 +247,13 @@ impl<T: Element> SharedRun<'_, T> {
 
     /// Does all sweeps in deep tiles; returns false if there are none, or no room for them.
     fn deep(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<bool, Error> {
-        let mut limit = self.work.elements().div_ceil(devices.len());
-        for device in devices.iter_mut() {
-            device.context.bind()?;
-            device.queue.release();
-            let free = self.budget.during_a_call(|| device.context.free_memory())?;
-            limit = limit.min(free / (DEEP_BUFFERS * size_of::<T>()));
-        }
         // Tiles larger by the halo than a device's share are worth it, if there is room for them.
-        let (cut, owns) = loop {
-            let Some(cut) = self.kernel.deep(self.work.sweeps, limit) else {
-                return Ok(false);
-            };
-            let bytes = cut.most_samples() * size_of::<T>();
-            let mut owns = Vec::with_capacity(devices.len());
-            let room = devices.iter_mut().try_for_each(|device| {
-                device.context.bind()?;
-                if !device.has_room(DEEP_BUFFERS, bytes, self.budget)? {
-                    return Err(Error::OutOfMemory(String::new()));
-                }
-                let (mut own, mut buffers) = (CallBuffers::new(&device.queue), [0; DEEP_BUFFERS]);
-                buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address))?;
-                owns.push((own, buffers));
-                Ok(())
-            });
-            match room {
-                Ok(()) => break (cut, owns),
-                Err(Error::OutOfMemory(_)) => limit = cut.most_samples() / 2,
-                Err(error) => return Err(error),
-            }
-            drop(owns);
-            for device in devices.iter_mut() {
-                device.queue.release();
-            }
+        let Some((cut, reserved)) = deep::reserve(devices, self.kernel, self.work, self.budget)? else {
+            return Ok(false);
         };
         let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
-        let buffers: Vec<_> = owns.iter().map(|(_, buffers)| *buffers).collect();
-        self.in_rounds(&cut, input, output, |sweeps, from, to| {
+        let buffers: Vec<_> = reserved.iter().map(|(_, buffers)| *buffers).collect();
+        cut.rounds(self.work.sweeps).over(input, output, |sweeps, from, to| {
             let numbers = Shared::new(0..cut.count());
             on_all(devices, &|_| {}, &|index, device| {
                 let kernel = &*kernels[index];
@@ -314,27 +283,13 @@ impl<T: Element> SharedRun<'_, T> {
             return Ok(());
         };
         let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
-        self.in_rounds(&cut, input, output, |sweeps, from, to| {
+        cut.rounds(self.work.sweeps).over(input, output, |sweeps, from, to| {
             let numbers = Shared::new(0..cut.count());
             on_all(devices, &|_| {}, &|index, device| {
                 let kernel = &*kernels[index];
                 let round = StreamedRound { kernel, cut: &cut, sweeps, from, to, watch: self.watch };
                 round.run(device, reserved[index].1, numbers.take())
             })
-        })
-    }
-
-    /// Does all sweeps, in rounds of as many as the halos of a cut allow.
-    fn in_rounds(
-        &self,
-        cut: &Cut<T>,
-        input: &[T],
-        output: &mut [T],
-        mut round: impl FnMut(usize, &[T], &SharedOutput<T>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (sweeps, at_once) = (self.work.sweeps, cut.sweeps());
-        host::ping_pong(input, output, sweeps.div_ceil(at_once), |number, from, to| {
-            round(at_once.min(sweeps - number * at_once), from, &SharedOutput::new(to))
         })
     }
 }

@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 use super::counting::Counting;
 use crate::cpu::Cpu;
 use crate::platform::watch::Watch;
-use crate::ranks::distribution::{Costs, Rounds, Way};
+use crate::ranks::costs::{Costs, Way};
 use crate::ranks::fake::World;
 use crate::ranks::{Along, Others, Passed, Plan, Whole, run};
 use crate::stencil::{
@@ -251,9 +251,9 @@ where
                 Compute::copy(&engine, Source::Array(&to), Target::Host(&mut results), &Watch::new())?;
             }
             let swept = whole.swept();
-            let rounds = Rounds::choose(swept, self.sweeps.max(1), self.costs.exchange);
-            let way = swept.reach(rank, rounds).way;
-            let in_place = swept.radius > 0 && rounds.count > 1 && way == Way::Strips && part.len() < samples.len();
+            let rounds = swept.rounds(self.sweeps.max(1), self.costs.exchange);
+            let way = swept.around(rank, rounds).0;
+            let in_place = swept.radius > 0 && rounds.count() > 1 && way == Way::Strips && part.len() < samples.len();
             let counts = [&engine.updates, &engine.calls, &engine.from_host];
             Ok((results, watch.done(), counts.map(|count| count.load(Ordering::Relaxed)), in_place))
         };

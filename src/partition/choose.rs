@@ -1,5 +1,6 @@
 //! Choice of the tiles of an array, and of the number of sweeps that their halos allow.
 
+use super::rounds::{Rounds, numbers_to};
 use super::{Cut, Size};
 use crate::stencil::{Ends, Lines, Real, Sides};
 
@@ -39,9 +40,7 @@ impl<T: Real> Cut<T> {
         let least = 2 * radius + 1;
         let rows = rows.min(elements / least).max(1);
         let along = (elements / rows).max(least).min(length + 2 * radius * sweeps);
-        let at_once = (along / HALO_SHARE).checked_div(radius).unwrap_or(sweeps).clamp(1, sweeps);
-        // All rounds of about as many sweeps.
-        let at_once = sweeps.div_ceil(sweeps.div_ceil(at_once));
+        let at_once = Rounds::alike(sweeps, (along / HALO_SHARE).checked_div(radius).unwrap_or(sweeps)).at_once();
         let halo = radius * at_once;
         // A periodic line has no end that a kernel could see.
         let extended = [false, split || ends.is_circular(), false];
@@ -101,11 +100,8 @@ impl<T: Real> Cut<T> {
         let single = (sweeps as f64 * size.iter().product::<usize>() as f64, None);
         let cuts = numbers_to(sweeps).map(|rounds| sweeps.div_ceil(rounds)).take_while(|&at_once| at_once > 1);
         let cuts = cuts.flat_map(|at_once| Cut::deep_tiles(size, sides, radius, at_once, limit));
-        let timed = cuts.map(|cut| {
-            // Recomputed from the sweeps at once: all rounds are of about as many sweeps.
-            let rounds = sweeps.div_ceil(cut.sweeps);
-            ((rounds as f64 + sweeps as f64 * update) * cut.sent(), Some(cut))
-        });
+        let timed =
+            cuts.map(|cut| ((cut.rounds(sweeps).count() as f64 + sweeps as f64 * update) * cut.sent(), Some(cut)));
         std::iter::once(single).chain(timed).min_by(|a, b| a.0.total_cmp(&b.0))?.1
     }
 
@@ -154,12 +150,6 @@ impl<T: Real> Cut<T> {
 /// Returns for each dimension if it is periodic.
 fn circular<T: Real>(sides: Sides<T>) -> [bool; 3] {
     [0, 1, 2].map(|d| sides[d].is_circular())
-}
-
-/// Returns one, two, and so on up to `most`; only some of the large numbers, so that there are few in all.
-fn numbers_to(most: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(1_usize), |&number| number.checked_add((number / 8).max(1)))
-        .take_while(move |&n| n <= most)
 }
 
 #[cfg(test)]
