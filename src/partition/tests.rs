@@ -233,9 +233,9 @@ fn parts_and_their_halos_are_the_array() {
             let expected = swept(&filter, sides, (size, sweeps), &input);
             for (count, at_once) in [(1, 2), (2, 1), (6, 2), (3, 3), (9, 1), (5, 2), (24, 1), (2, sweeps)] {
                 for along in [1, 2].into_iter().filter(|&d| size[d] > 1) {
-                    let radius = filter.radius()[along];
-                    let at_once = if radius == 0 { sweeps } else { at_once.min(sweeps) };
-                    let cut = Cut::parts(size, sides, along, count.min(size[along]), radius * at_once, at_once);
+                    let radius = filter.radius();
+                    let at_once = if radius[along] == 0 { sweeps } else { at_once.min(sweeps) };
+                    let cut = Cut::parts(size, sides, radius, (along, count.min(size[along])), at_once);
                     let tiles: Vec<_> = (0..cut.count()).map(|number| cut.tile(number)).collect();
                     let mut arrays: Vec<_> = tiles.iter().map(|tile| gathered(&cut, tile, &input)).collect();
                     let rounds = cut.rounds(sweeps);

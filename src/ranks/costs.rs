@@ -15,9 +15,9 @@ pub(super) enum Way {
 }
 
 /// Properties of the sweeps that determine the messages.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Swept<'a> {
-    pub(super) parts: &'a Parts,
+#[derive(Debug, Clone)]
+pub(super) struct Swept {
+    pub(super) parts: Parts,
     /// Number of elements in a plane.
     pub(super) area: usize,
     /// Number of planes on either side that one sweep needs.
@@ -68,16 +68,11 @@ impl Default for Costs {
     }
 }
 
-impl Swept<'_> {
+impl Swept {
     /// Number of planes on either side that `sweeps` sweeps need.
     pub(super) fn halo(&self, sweeps: usize) -> usize {
         // The length bounds it, and so it cannot overflow.
         self.radius.saturating_mul(sweeps).min(self.parts.length())
-    }
-
-    /// Adapts the costs to GPUs: their kernels read and write an array as fast as they compute.
-    pub(super) fn on_gpus(self) -> Self {
-        Swept { costs: Costs { pass: 0, ..self.costs }, ..self }
     }
 
     /// Maximum number of ends at which a part has a neighbour.
@@ -175,13 +170,15 @@ mod tests {
     use super::*;
     use crate::partition::Planes;
     use proptest::prelude::*;
+    use std::time::Instant;
 
-    fn parts(lengths: &[usize]) -> Parts {
-        Parts::new(lengths).unwrap()
+    /// Sweeps with the measured costs over parts of these lengths.
+    fn swept(lengths: &[usize], area: usize, [radius, work]: [usize; 2], circular: bool) -> Swept {
+        Swept { parts: Parts::new(lengths).unwrap(), area, radius, circular, work, costs: Costs::default() }
     }
 
     /// Elements computed in a round, including halos, relative to the rank's own elements.
-    fn computed(swept: Swept, rounds: Rounds) -> f64 {
+    fn computed(swept: &Swept, rounds: Rounds) -> f64 {
         let (n, halo) = (swept.parts.longest(), swept.halo(rounds.at_once()));
         match swept.cheapest(n, rounds).0 {
             Way::Strips => (n + 6 * halo) as f64 / n as f64,
@@ -194,7 +191,7 @@ mod tests {
     #[test]
     fn rounds_are_as_long_as_it_pays() {
         let Costs { exchange: of_processor, exchange_of_device: of_device, .. } = Costs::default();
-        for (n, area, [radius, work], sweeps, exchange, rounds, twice) in [
+        for (n, area, radius_and_work, sweeps, exchange, rounds, twice) in [
             // Large images: reading and writing once a round takes part of the time, an exchange next to none.
             (4096, 4096, [1, 9], 1000, of_processor, 10..=80, 1.10),
             (4096, 4096, [1, 9], 1000, of_device, 10..=50, 1.15),
@@ -209,21 +206,19 @@ mod tests {
             (1000, 1, [1, 3], 10_000, of_device, 1..=1, 4.0),
             (1, 1, [1, 3], 1, of_device, 1..=1, 4.0),
         ] {
-            let parts = parts(&[n; 4]);
-            let swept = Swept { parts: &parts, area, radius, circular: false, work, costs: Costs::default() };
+            let swept = swept(&[n; 4], area, radius_and_work, false);
             let chosen = swept.rounds(sweeps, exchange);
-            let what = format!("{n} planes of {area}, radius {radius}: {chosen:?}, {}", computed(swept, chosen));
+            let what = format!("{n} planes of {area}, {radius_and_work:?}: {chosen:?}, {}", computed(&swept, chosen));
             assert!(rounds.contains(&chosen.count()), "{what}");
-            assert!(computed(swept, chosen) <= twice, "{what}");
+            assert!(computed(&swept, chosen) <= twice, "{what}");
         }
     }
 
     /// A part that is much longer than the others is not copied for their sake, and no number overflows.
     #[test]
     fn long_parts_are_computed_in_place() {
-        let parts = parts(&[1 << 40, 3, 1]);
         for circular in [false, true] {
-            let swept = Swept { parts: &parts, area: 1, radius: 10, circular, work: 21, costs: Costs::default() };
+            let swept = swept(&[1 << 40, 3, 1], 1, [10, 21], circular);
             for exchange in [0, 1 << 20, u128::MAX] {
                 let rounds = swept.rounds(u32::MAX as usize, exchange);
                 assert!((0..rounds.count().min(2)).all(|round| rounds.sweeps_of(round) > 0));
@@ -237,16 +232,12 @@ mod tests {
     /// square.
     #[test]
     fn thousands_of_ranks_are_planned_quickly() {
-        let (rank, parts) = (4000, parts(&[12_500; 8000]));
         for circular in [false, true] {
-            let (swept, begun) = (
-                Swept { parts: &parts, area: 1, radius: 1, circular, work: 3, costs: Costs::default() },
-                std::time::Instant::now(),
-            );
+            let (rank, swept, begun) = (4000, swept(&[12_500; 8000], 1, [1, 3], circular), Instant::now());
             let rounds = swept.rounds(1000, Costs::default().exchange);
             let halos = swept.halos(rank, rounds);
             let seconds = begun.elapsed().as_secs_f64();
-            println!("a plan among {} ranks: {:.2} ms", parts.count(), 1000.0 * seconds);
+            println!("a plan among {} ranks: {:.2} ms", swept.parts.count(), 1000.0 * seconds);
             assert_eq!(halos.sends.iter().map(|(to, _)| *to).collect::<Vec<_>>(), [rank - 1, rank + 1]);
             let from: Vec<_> = halos.halo.pieces().map(|piece| (piece.part, piece.planes.len())).collect();
             assert_eq!(from, [(rank - 1, rounds.at_once()), (rank + 1, rounds.at_once())]);
@@ -257,8 +248,8 @@ mod tests {
 
     /// Checks that halos are the planes around the part, that their owners send them in the order in which they are
     /// awaited, and that, where a rank computes strips, all planes of the next round's halos come out of them.
-    fn check_halos(swept: Swept, rounds: Rounds) {
-        let Swept { parts, circular, .. } = swept;
+    fn check_halos(swept: &Swept, rounds: Rounds) {
+        let Swept { ref parts, circular, .. } = *swept;
         let all: Vec<_> = (0..parts.count()).map(|rank| swept.halos(rank, rounds)).collect();
         for (rank, halos) in all.iter().enumerate() {
             let (part, whole) = (parts.part(rank), parts.length() as isize);
@@ -306,9 +297,8 @@ mod tests {
         for (first, second) in (1..14).flat_map(|first| (0..6).map(move |second| (first, second))) {
             for (radius, sweeps, circular) in [(1, 1, true), (1, 3, true), (2, 2, true), (3, 1, true), (2, 2, false)] {
                 for costs in [0, 1 << 24].map(|large| Costs { large, ..Costs::default() }) {
-                    let parts = parts(&[first, second]);
-                    let rounds = Rounds::new(2 * sweeps - 1, sweeps);
-                    check_halos(Swept { parts: &parts, area: 1, radius, circular, work: 3, costs }, rounds);
+                    let swept = Swept { costs, ..swept(&[first, second], 1, [radius, 3], circular) };
+                    check_halos(&swept, Rounds::new(2 * sweeps - 1, sweeps));
                 }
             }
         }
@@ -324,11 +314,10 @@ mod tests {
             large in prop_oneof![Just(0), Just(Costs::default().large)],
             circular: bool,
         ) {
-            let parts = parts(&lengths);
-            prop_assume!(parts.length() > 0);
+            prop_assume!(lengths.iter().any(|&length| length > 0));
             let costs = Costs { copy, large, ..Costs::default() };
-            let rounds = Rounds::new(count * sweeps, sweeps);
-            check_halos(Swept { parts: &parts, area: 1, radius, circular, work: 3, costs }, rounds);
+            let swept = Swept { costs, ..swept(&lengths, 1, [radius, 3], circular) };
+            check_halos(&swept, Rounds::new(count * sweeps, sweeps));
         }
     }
 }

@@ -73,11 +73,15 @@ fn sweep<T: Real>(
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    let (area, n) = (what.around.area(), what.parts.part(others.rank()).len());
+    let (area, n) = (what.swept.area, what.swept.parts.part(others.rank()).len());
     let elements = n * area;
-    assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.parts.count()]);
+    assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.swept.parts.count()]);
     watch.check()?;
-    if what.radius == 0 || what.sweeps == 0 || area == 0 || what.parts.longest() == what.parts.length() {
+    if what.swept.radius == 0
+        || what.sweeps == 0
+        || area == 0
+        || what.swept.parts.longest() == what.swept.parts.length()
+    {
         // No part needs planes of another.
         return if elements == 0 { Ok(()) } else { (what.pass)(engine, n, what.sweeps, from, to, watch) };
     }
@@ -114,8 +118,8 @@ where
 }
 
 /// Method of the sweeps, agreed on by all ranks.
-struct Agreed<'a> {
-    swept: Swept<'a>,
+struct Agreed {
+    swept: Swept,
     rounds: Rounds,
     /// True if this rank's part, which is the host's, lies on the device for all rounds.
     loads: bool,
@@ -124,29 +128,29 @@ struct Agreed<'a> {
 }
 
 /// Gathers the costs of an exchange on each rank, and chooses the rounds. All ranks decide alike, from the same values.
-fn agree<'a, T: Real>(
+fn agree<T: Real>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
-    what: &'a Whole<T>,
+    what: &Whole<T>,
     on_host: bool,
     watch: &Watch,
-) -> Result<Agreed<'a>, Error>
+) -> Result<Agreed, Error>
 where
     dyn Engine: Compute<T> + Arithmetic<T>,
 {
-    let (mut swept, n) = (what.swept(), what.parts.part(others.rank()).len());
+    let (mut swept, n) = (what.swept.clone(), what.swept.parts.part(others.rank()).len());
     let mut shares = vec![false; others.ranks()];
     if what.sweeps == 1 {
         return Ok(Agreed { swept, rounds: Rounds::new(1, 1), loads: false, shares });
     }
-    let bytes = [what.sweeps, what.radius, swept.area, size_of::<T>()];
+    let bytes = [what.sweeps, what.swept.radius, swept.area, size_of::<T>()];
     let bytes = bytes.into_iter().fold(1_u128, |bytes, count| bytes.saturating_mul(count as u128));
-    let much = bytes >= what.costs.opened;
+    let much = bytes >= what.swept.costs.opened;
     let (mut exchange, mut on_gpu, mut loads, mut trial) = (0_u128, false, false, None);
     if n > 0 {
         let (near, elements) = (is_near::<T>(engine)?, n * swept.area);
         loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
-        let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
+        let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.swept.costs;
         exchange = if near { of_processor } else { exchange_of_device };
         if on_host && !near && !loads {
             exchange += link * elements as u128;
@@ -167,9 +171,10 @@ where
     });
     let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
     let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
-    let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.parts.part(*rank).is_empty());
+    let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.swept.parts.part(*rank).is_empty());
     if parts.all(|(_, (_, on_gpu, _))| *on_gpu) {
-        swept = swept.on_gpus();
+        // Their kernels read and write an array as fast as they compute.
+        swept.costs.pass = 0;
     }
     let rounds = swept.rounds(what.sweeps, most.into());
     if rounds.count() > 1 && much {
@@ -239,7 +244,7 @@ where
     /// Computes all rounds in a window.
     fn in_window(&mut self, from: Source<T>, to: Target<T>) -> Result<(), Error> {
         let [before, after] = self.halos.around;
-        let n = from.len() / self.what.around.area();
+        let n = from.len() / self.what.swept.area;
         let length = before + n + after;
         let part = Planes::run(before..before + n, length);
         let [mut samples, mut results] = self.buffers(length)?;
@@ -305,7 +310,7 @@ where
     }
 
     fn halo(&self) -> usize {
-        self.what.swept().halo(self.rounds.at_once())
+        self.what.swept.halo(self.rounds.at_once())
     }
 
     /// Computes one round from one array to another, with arrays for the strips and their results.
@@ -317,7 +322,7 @@ where
         mut to: Target<T>,
     ) -> Result<(), Error> {
         let (before, halo, (length, [low, high])) = (self.halos.around[0], self.halo(), self.of_strips());
-        let (n, sweeps) = (from.len() / self.what.around.area(), self.rounds.sweeps_of(number));
+        let (n, sweeps) = (from.len() / self.what.swept.area, self.rounds.sweeps_of(number));
         let inside = |part: &Self, to: Target<T>| (part.what.pass)(part.engine, n, sweeps, from, to, part.watch);
         // The exchange before an only round has nothing else to overlap with.
         let is_only = self.rounds.count() == 1;
@@ -355,7 +360,7 @@ where
 
     /// Allocates two arrays of `length` planes.
     fn buffers(&self, length: usize) -> Result<[Between<T>; 2], Error> {
-        let len = length * self.what.around.area();
+        let len = length * self.what.swept.area;
         Ok([Between::new(self.engine, self.on_host, len)?, Between::new(self.engine, self.on_host, len)?])
     }
 
@@ -365,7 +370,7 @@ where
 
     /// Number of bytes in `planes` planes.
     fn bytes(&self, planes: usize) -> usize {
-        planes * self.what.around.area() * size_of::<T>()
+        planes * self.what.swept.area * size_of::<T>()
     }
 
     /// Sends edges, and begins to receive halos, each in a message of its own. The edges are in an array of `length`
@@ -401,7 +406,7 @@ where
     fn read(&self, (from, of): (Source<T>, Planes)) -> Result<Bytes, Error> {
         let planes = of.selected();
         if self.sends_arrays && matches!(from, Source::Array(_)) {
-            let mut message = Compute::<T>::array(self.engine, planes * self.what.around.area())?;
+            let mut message = Compute::<T>::array(self.engine, planes * self.what.swept.area)?;
             self.uncounted(|| self.copy((from, of), (Target::Array(&mut message), Planes::all(planes))))?;
             return Bytes::of_array(message);
         }
@@ -421,7 +426,7 @@ where
         // Planes in the host's memory are copied to the device first.
         let read = if matches!(from, Source::Host(_)) { Some(self.read((from, of))?) } else { None };
         let Part { engine, what, watch, .. } = *self;
-        let edge = self.outbox.edge(engine, number, planes * what.around.area())?;
+        let edge = self.outbox.edge(engine, number, planes * what.swept.area)?;
         let mark = watch.mark();
         let to = (Target::Array(edge), Planes::all(planes));
         match read {
@@ -440,7 +445,7 @@ where
         }
         let planes = planes.len();
         if self.sends_arrays {
-            return Bytes::of_array(Compute::<T>::array(self.engine, planes * self.what.around.area())?);
+            return Bytes::of_array(Compute::<T>::array(self.engine, planes * self.what.swept.area)?);
         }
         Bytes::room(self.bytes(planes), "halos")
     }
@@ -476,7 +481,7 @@ where
     fn take(&mut self, message: Bytes, (to, at): (Target<T>, Planes)) -> Result<(), Error> {
         let Part { engine, what, watch, .. } = *self;
         let planes = at.selected();
-        let array = self.inbox.array(engine, &message.into_host()?, planes * what.around.area())?;
+        let array = self.inbox.array(engine, &message.into_host()?, planes * what.swept.area)?;
         let mark = watch.mark();
         what.around.copy(engine, (Source::Array(array), Planes::all(planes)), (to, at), watch)?;
         watch.rewind(mark);

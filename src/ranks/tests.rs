@@ -187,7 +187,7 @@ fn one_call(
     let dims = case.part_dims(others.rank());
     let plan = Plan::agree(others, &Passed { dims: &dims, along: Along::Last, said: &[], filter: &[] }, watch)?;
     let (mut whole, part) = (f64::whole(&case.what, &plan, case.sweeps), &parts[others.rank()]);
-    whole.costs = case.costs;
+    whole.swept.costs = case.costs;
     let mut results = vec![0.0; part.len()];
     run(others, engine, &whole, Source::Host(part), Target::Host(&mut results), watch)?;
     Ok(others.begun.load(Ordering::Relaxed))

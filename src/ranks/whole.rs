@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::costs::{Costs, Swept};
-use crate::partition::{Around, Parts};
+use crate::partition::Around;
 use crate::platform::watch::Watch;
 use crate::stencil::{
     Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
@@ -15,15 +15,9 @@ type Pass<'a, T> = Box<
 
 /// An operator over a whole array, of which this rank computes a part.
 pub struct Whole<'a, T> {
-    pub(super) parts: Parts,
+    pub(super) swept: Swept,
     pub(super) around: Around,
-    /// Radius along the dimension of the distribution.
-    pub(super) radius: usize,
-    circular: bool,
     pub(super) sweeps: usize,
-    /// Number of multiply-adds of an update.
-    work: usize,
-    pub(super) costs: Costs,
     pub(super) pass: Pass<'a, T>,
 }
 
@@ -89,19 +83,15 @@ impl<'a, T> Whole<'a, T> {
     fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
         let (radius, circular) = reach.unwrap_or_default();
         let (parts, around, costs) = (plan.parts().clone(), around(plan), Costs::default());
-        Whole { parts, around, radius, circular, sweeps, work, costs, pass }
+        Whole { swept: Swept { parts, area: around.area(), radius, circular, work, costs }, around, sweeps, pass }
     }
 
     /// Sets the cost of an exchange to `multiply_adds` multiply-adds, and reads halos on GPUs in place however few they
     /// are, instead of the measured costs: for tests that need many rounds, or one.
     pub fn with_exchange(self, multiply_adds: u128) -> Self {
-        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..self.costs };
-        Whole { costs, ..self }
-    }
-
-    pub(super) fn swept(&self) -> Swept<'_> {
-        let Whole { parts, around, radius, circular, work, costs, .. } = self;
-        Swept { parts, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
+        let costs = self.swept.costs;
+        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..costs };
+        Whole { swept: Swept { costs, ..self.swept }, ..self }
     }
 }
 

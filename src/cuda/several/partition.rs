@@ -90,13 +90,11 @@ impl<T: Real> Partition<T> {
 
     /// Partitions with `each` parts on a device, cut along this dimension, and at most `at_once` sweeps in a round.
     fn with(work: &Work<T>, along: usize, devices: usize, each: usize, at_once: usize) -> Partition<T> {
-        let length = work.size[along];
-        let reach = work.radius[along];
         // Without a halo nothing is exchanged.
-        let at_once = if reach == 0 { work.sweeps } else { at_once.clamp(1, work.sweeps) };
+        let at_once = if work.radius[along] == 0 { work.sweeps } else { at_once.clamp(1, work.sweeps) };
         // A device's parts are neighbours; if there are fewer parts than requested, some devices have fewer.
-        let wanted = (devices * each).min(length);
-        let cut = Cut::parts(work.size, work.sides, along, wanted, reach * at_once, at_once);
+        let wanted = (devices * each).min(work.size[along]);
+        let cut = Cut::parts(work.size, work.sides, work.radius, (along, wanted), at_once);
         let part = |(number, halo)| Part { device: number * devices / cut.count(), tile: cut.tile(number), halo };
         let parts: Vec<Part> = cut.halos().into_iter().enumerate().map(part).collect();
         let most = |device: usize| parts.iter().filter(|part| part.device == device).count();

@@ -261,7 +261,7 @@ impl<T: Element> SharedRun<'_, T> {
                 device.queue.wait()?;
                 let work = Work { sweeps, ..*self.work };
                 let round = DeepRound { kernel, work, cut: &cut, from, to, watch: self.watch };
-                let result = round.run(device, numbers.take(), buffers[index]);
+                let result = round.run(device, &numbers, buffers[index]);
                 // Also after an error, nothing is in flight when the buffers are returned.
                 device.queue.finish();
                 result
@@ -288,7 +288,7 @@ impl<T: Element> SharedRun<'_, T> {
             on_all(devices, &|_| {}, &|index, device| {
                 let kernel = &*kernels[index];
                 let round = StreamedRound { kernel, cut: &cut, sweeps, from, to, watch: self.watch };
-                round.run(device, reserved[index].1, numbers.take())
+                round.run(device, reserved[index].1, &numbers)
             })
         })
     }

@@ -223,7 +223,7 @@ where
             let along = Along::Dim(self.dim);
             let plan = Plan::agree(others, &Passed { dims: &dims, along, said: &[], filter: &[] }, &watch)?;
             let mut whole = T::whole(&self.what, &plan, self.sweeps);
-            whole.costs = self.costs;
+            whole.swept.costs = self.costs;
             // Elements that were not written are detected.
             let poison = T::from_f64(-1.25e-30);
             let mut results = vec![poison; part.len()];
@@ -250,7 +250,7 @@ where
             if to_array {
                 Compute::copy(&engine, Source::Array(&to), Target::Host(&mut results), &Watch::new())?;
             }
-            let swept = whole.swept();
+            let swept = &whole.swept;
             let rounds = swept.rounds(self.sweeps.max(1), self.costs.exchange);
             let way = swept.around(rank, rounds).0;
             let in_place = swept.radius > 0 && rounds.count() > 1 && way == Way::Strips && part.len() < samples.len();
