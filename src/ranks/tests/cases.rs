@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
@@ -9,6 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::counting::Counting;
 use crate::cpu::Cpu;
+use crate::partition::{Around, Parts, Planes};
 use crate::platform::watch::Watch;
 use crate::ranks::costs::{Costs, Way};
 use crate::ranks::fake::World;
@@ -189,20 +191,15 @@ where
 
     /// Elements of each rank's part.
     pub(super) fn parts(&self, whole: &[T]) -> Vec<Vec<T>> {
-        let (inner, outer) = self.around();
-        let length: usize = self.lengths.iter().sum();
-        let mut start = 0;
-        let part = |&count: &usize| {
-            start += count;
-            let planes = start - count..start;
-            let run = |k: usize| &whole[inner * (k * length + planes.start)..inner * (k * length + planes.end)];
-            (0..outer).flat_map(|k| run(k).to_vec()).collect()
-        };
-        self.lengths.iter().map(part).collect()
+        let part = |rank| self.places(rank).flat_map(|run| whole[run].to_vec()).collect();
+        (0..self.lengths.len()).map(part).collect()
     }
 
-    pub(super) fn around(&self) -> (usize, usize) {
-        (self.dims[..self.dim].iter().product(), self.dims[self.dim + 1..].iter().product())
+    /// Places in the whole of a rank's elements, in order.
+    fn places(&self, rank: usize) -> impl Iterator<Item = Range<usize>> {
+        let product = |dims: &[usize]| dims.iter().product();
+        let around = Around { inner: product(&self.dims[..self.dim]), outer: product(&self.dims[self.dim + 1..]) };
+        around.elements(Planes::run(Parts::new(&self.lengths).unwrap().part(rank), self.dims[self.dim]))
     }
 
     pub(super) fn part_dims(&self, rank: usize) -> Vec<usize> {
@@ -265,8 +262,6 @@ where
             from_devices: 0,
             in_place: vec![],
         };
-        let (inner, outer) = self.around();
-        let (length, mut start) = (self.lengths.iter().sum::<usize>(), 0);
         let sweeps = if matches!(self.what, Operator::Derivative(..)) { 1 } else { self.sweeps };
         for (rank, of_rank) in world.run(|others| of_rank(others)).into_iter().enumerate() {
             let (results, counted, [updates, calls, from_host], in_place) =
@@ -274,12 +269,12 @@ where
             if counted != (results.len() * sweeps) as u64 {
                 return Err(format!("rank {rank} counted {counted} updates, not {} times {sweeps}", results.len()));
             }
-            let count = self.lengths[rank];
-            for k in 0..outer {
-                let to = inner * (k * length + start)..inner * (k * length + start + count);
-                made.results[to].copy_from_slice(&results[inner * k * count..inner * (k + 1) * count]);
+            let mut rest = &results[..];
+            for run in self.places(rank) {
+                let (own, others) = rest.split_at(run.len());
+                made.results[run].copy_from_slice(own);
+                rest = others;
             }
-            start += count;
             made.updates.push(updates);
             made.calls.push(calls);
             made.from_host.push(from_host);
