@@ -168,8 +168,7 @@ impl<T: Real> Cut<T> {
         let tiles: Vec<Tile> = (0..self.count()).map(|number| self.tile(number)).collect();
         let lengths: Vec<usize> = tiles.iter().map(|tile| tile.outputs[along].len()).collect();
         let parts = Parts::new(&lengths).expect("parts are no longer than their array");
-        let product = |size: &[usize]| size.iter().product();
-        let around = Around { inner: product(&self.size[..along]), outer: product(&self.size[along + 1..]) };
+        let around = Around::new(&self.size, along);
         let halo = |(number, tile): (usize, &Tile)| {
             let segments = |(Piece { part, planes }, to): (&Piece, Planes)| {
                 let owner = &tiles[*part];

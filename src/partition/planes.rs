@@ -13,6 +13,18 @@ pub(crate) struct Around {
 }
 
 impl Around {
+    /// Divides an array of these dimensions along one of them.
+    pub(crate) fn new(dims: &[usize], along: usize) -> Around {
+        let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
+        match (product(&dims[..along]), product(&dims[along + 1..])) {
+            (Some(inner), Some(outer)) if inner.checked_mul(outer).is_some_and(|area| area > 0) => {
+                Around { inner, outer }
+            }
+            // In an empty array, the product of the other dimensions may overflow.
+            _ => Around { inner: 1, outer: 0 },
+        }
+    }
+
     /// Returns the number of elements in a plane.
     pub(crate) fn area(&self) -> usize {
         self.inner * self.outer

@@ -1,7 +1,7 @@
 //! Agreement of the ranks before they compute: all make the same call, and their parts fit together.
 
 use super::Others;
-use crate::partition::Parts;
+use crate::partition::{Around, Parts};
 use crate::platform::watch::Watch;
 use crate::stencil::{Error, Real};
 
@@ -106,6 +106,11 @@ impl Plan {
         let mut dims = self.dims.clone();
         dims[self.dim] = self.parts.length();
         dims
+    }
+
+    /// Layout around the dimension.
+    pub(super) fn around(&self) -> Around {
+        Around::new(&self.dims, self.dim)
     }
 
     /// Number of elements of each rank along the dimension.

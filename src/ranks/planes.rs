@@ -59,15 +59,10 @@ impl Around {
                 Arithmetic::pick(engine, from, &self.places(of), Target::Array(&mut between), watch)?;
                 Arithmetic::put(engine, Source::Array(&between), &self.places(at), to, watch)
             }
-            (Source::Array(from), Target::Host(to)) => {
+            (from, to) => {
                 let mut between = memory::zeros(elements, "planes")?;
-                Arithmetic::pick(engine, from, &self.places(of), Target::Host(&mut between), watch)?;
-                self.spread(&between, of.dense(), at, to, watch)
-            }
-            (Source::Host(from), Target::Array(to)) => {
-                let mut between = memory::zeros(elements, "planes")?;
-                self.spread(from, of, of.dense(), &mut between, watch)?;
-                Arithmetic::put(engine, Source::Host(&between), &self.places(at), to, watch)
+                self.copy(engine, (from, of), (Target::Host(&mut between), Planes::all(of.selected())), watch)?;
+                self.copy(engine, (Source::Host(&between), of.dense()), (to, at), watch)
             }
         }
     }

@@ -29,7 +29,7 @@ impl Whole<'_, f64> {
     pub fn stencil(plan: &Plan, dim: usize, what: Stencil) -> Self {
         let (taps, ends) = (what.taps(), what.boundary());
         let reach = (dim == plan.dim()).then_some((taps.radius(), ends.is_circular()));
-        let around = around(plan);
+        let around = plan.around();
         assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
         let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
         let pass: Pass<f64> = Box::new(move |engine, length, sweeps, from, to, watch| {
@@ -49,7 +49,7 @@ where
     /// Unless its lines are those of the part along that dimension.
     pub fn derivative(plan: &Plan, dim: usize, what: Derivative<T>) -> Self {
         let reach = (dim == plan.dim()).then_some((DERIVATIVE_RADIUS, what.boundary().is_circular()));
-        let around = around(plan);
+        let around = plan.around();
         assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
         let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| match sweeps {
@@ -66,7 +66,7 @@ where
     pub fn convolution(plan: &Plan, what: Convolution<T>) -> Self {
         let dim = plan.dim();
         let length = plan.dims()[dim];
-        assert!(dim < 3 && what.size()[dim] == length && what.elements() == around(plan).area() * length);
+        assert!(dim < 3 && what.size()[dim] == length && what.elements() == plan.around().area() * length);
         let reach = Some((what.filter().radius()[dim], what.boundary()[dim].is_circular()));
         let counts = (what.sweeps(), what.filter().values().len());
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| {
@@ -82,7 +82,7 @@ impl<'a, T> Whole<'a, T> {
     /// `reach` is the radius along the dimension of the plan, and true if that boundary is circular.
     fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
         let (radius, circular) = reach.unwrap_or_default();
-        let (parts, around, costs) = (plan.parts().clone(), around(plan), Costs::default());
+        let (parts, around, costs) = (plan.parts().clone(), plan.around(), Costs::default());
         Whole { swept: Swept { parts, area: around.area(), radius, circular, work, costs }, around, sweeps, pass }
     }
 
@@ -92,18 +92,5 @@ impl<'a, T> Whole<'a, T> {
         let costs = self.swept.costs;
         let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..costs };
         Whole { swept: Swept { costs, ..self.swept }, ..self }
-    }
-}
-
-/// Layout around the dimension of a plan.
-fn around(plan: &Plan) -> Around {
-    let (dim, dims) = (plan.dim(), plan.dims());
-    let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
-    // In an empty array, the product of the other dimensions may overflow.
-    let none = Around { inner: 1, outer: 0 };
-    let (inner, outer) = (product(&dims[..dim]), product(&dims[dim + 1..]));
-    match (inner, outer) {
-        (Some(0), _) | (_, Some(0)) | (None, _) | (_, None) => none,
-        (Some(inner), Some(outer)) => inner.checked_mul(outer).map_or(none, |_| Around { inner, outer }),
     }
 }

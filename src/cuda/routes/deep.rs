@@ -6,14 +6,13 @@ use std::ops::Range;
 use cudarc::driver::sys;
 
 use super::sweeping::Sweeps;
-use super::work::Work;
+use super::work::{Round, Work};
 use crate::cuda::driver::context::Event;
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::CallBuffers;
-use crate::host::SharedOutput;
 use crate::partition::{Cut, Tile};
 use crate::platform::watch::Watch;
 use crate::stencil::Error;
@@ -35,8 +34,8 @@ pub(super) fn deep<T: Element>(
     // Earlier users of the buffers may have work in flight.
     device.queue.wait()?;
     cut.rounds(work.sweeps).over(input, output, |sweeps, from, to| {
-        let round = DeepRound { kernel, work: Work { sweeps, ..*work }, cut: &cut, from, to, watch };
-        round.run(device, 0..cut.count(), reserved[0].1)
+        let round = Round { kernel, work: Work { sweeps, ..*work }, cut: &cut, from, to, watch };
+        round.deep(device, 0..cut.count(), reserved[0].1)
     })?;
     Ok(true)
 }
@@ -90,17 +89,6 @@ const DEEP_BUFFERS: usize = 3;
 
 type Buffers = [sys::CUdeviceptr; DEEP_BUFFERS];
 
-/// A round over deep tiles.
-pub(crate) struct DeepRound<'a, T> {
-    pub(crate) kernel: &'a dyn Kernel<T>,
-    /// The whole array, and the sweeps of this round.
-    pub(crate) work: Work<T>,
-    pub(crate) cut: &'a Cut<T>,
-    pub(crate) from: &'a [T],
-    pub(crate) to: &'a SharedOutput<'a, T>,
-    pub(crate) watch: &'a Watch,
-}
-
 /// Work in flight over a tile.
 pub(crate) struct SweptTile {
     /// Address of the result.
@@ -111,10 +99,10 @@ pub(crate) struct SweptTile {
     pub(crate) counted: usize,
 }
 
-impl<T: Element> DeepRound<'_, T> {
+impl<T: Element> Round<'_, T> {
     /// Does the tiles of these numbers, one after the other. While the device is at work on one, the outputs of the
     /// last one are downloaded, and the next one is uploaded to their place.
-    pub(crate) fn run(
+    pub(crate) fn deep(
         &self,
         device: &mut Device,
         numbers: impl Iterator<Item = usize>,
@@ -154,8 +142,7 @@ impl<T: Element> DeepRound<'_, T> {
         let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
         // The kernel sees an ordinary array with its boundary on all sides. At the cuts the results are wrong, and are
         // not used.
-        let area =
-            Area { tile: Tile::whole(tile.size()), sides, sweeps, under_way: samples, shared: false, queued: true };
+        let area = Area::whole(tile.size(), sides, sweeps);
         let plan = self.kernel.plan(&device.modules, &area)?;
         let mut counted = 0;
         let mut progress = |updates: usize| {

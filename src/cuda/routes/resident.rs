@@ -9,7 +9,6 @@ use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::SharedOutput;
-use crate::partition::Tile;
 use crate::platform::watch::Watch;
 use crate::stencil::{Error, Source, Target};
 
@@ -61,14 +60,7 @@ pub(super) fn resident<T: Element>(
             other
         }
     };
-    let area = Area {
-        tile: Tile::whole(work.size),
-        sides: work.sides,
-        sweeps: work.sweeps,
-        under_way: elements,
-        shared: false,
-        queued: true,
-    };
+    let area = Area::whole(work.size, work.sides, work.sweeps);
     let plan = kernel.plan(&device.modules, &area)?;
     let mut counted = 0;
     let mut progress = |updates: usize| {

@@ -11,7 +11,7 @@
 
 use std::path::PathBuf;
 
-use super::partition::Partition;
+use super::division::Division;
 use super::parts::PartsRun;
 use super::threads::{Shared, on_all};
 use super::timeline::Timeline;
@@ -22,12 +22,11 @@ use crate::cuda::engine::Cuda;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::operators::{self, Runs};
 use crate::cuda::routes;
-use crate::cuda::routes::deep::{self, DeepRound};
-use crate::cuda::routes::streamed::{self, StreamedRound};
-use crate::cuda::routes::work::Work;
+use crate::cuda::routes::work::{Round, Work};
+use crate::cuda::routes::{deep, streamed};
 use crate::cuda::runtime::device::{self, Device};
 use crate::host;
-use crate::partition::{Cut, Size, Tile};
+use crate::partition::{Cut, Size};
 use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::program::Gait;
@@ -181,7 +180,7 @@ impl<T: Element> SharedRun<'_, T> {
         let prefers_resident =
             self.work.sweeps > 1 && (self.depth.is_some() || routes::prefers_resident(self.kernel, self.work));
         if prefers_resident {
-            let Some(partition) = self.partition(devices.0)? else {
+            let Some(division) = self.division(devices.0)? else {
                 // One device takes no longer.
                 let [first, ..] = &mut *devices.0 else { return Ok(()) };
                 first.context.bind()?;
@@ -189,35 +188,33 @@ impl<T: Element> SharedRun<'_, T> {
                 let (kernel, to) = (self.kernel.another(), &mut Target::Host(output));
                 return routes::run(first, &*kernel, self.work, Source::Host(input), to, self.budget, self.watch);
             };
-            if self.in_parts(devices.0, &partition, input, output)? || self.deep(devices.0, input, output)? {
+            if self.in_parts(devices.0, &division, input, output)? || self.deep(devices.0, input, output)? {
                 return Ok(());
             }
         }
         self.streamed(devices.0, input, output)
     }
 
-    /// Returns the partition of the array, if parts are worth it.
-    fn partition(&self, devices: &[&mut Device]) -> Result<Option<Partition<T>>, Error> {
+    /// Returns the division of the array, if parts are worth it.
+    fn division(&self, devices: &[&mut Device]) -> Result<Option<Division<T>>, Error> {
         if let Some(depth) = self.depth {
-            return Ok(Partition::of_depth(self.work, devices.len(), depth));
+            return Ok(Division::of_depth(self.work, devices.len(), depth));
         }
         let direct = self.direct && reach_each_other(devices)?;
         let fused = |size: Size| {
             let [first, ..] = devices else { return Ok(1) };
             first.context.bind()?;
-            let (kernel, tile) = (self.kernel.another(), Tile::whole(size));
             let Work { sides, sweeps, .. } = *self.work;
-            let area = Area { under_way: tile.samples(), tile, sides, sweeps, shared: false, queued: true };
-            kernel.plan(&first.modules, &area)?.fused(sweeps)
+            self.kernel.another().plan(&first.modules, &Area::whole(size, sides, sweeps))?.fused(sweeps)
         };
-        Partition::new(self.work, self.kernel.work(), devices.len(), direct, fused)
+        Division::new(self.work, self.kernel.work(), devices.len(), direct, fused)
     }
 
     /// Does all sweeps, each device with its parts of the array; returns false if they have no room.
     fn in_parts(
         &self,
         devices: &mut [&mut Device],
-        partition: &Partition<T>,
+        division: &Division<T>,
         input: &[T],
         output: &mut [T],
     ) -> Result<bool, Error> {
@@ -226,14 +223,14 @@ impl<T: Element> SharedRun<'_, T> {
         }
         // Unused buffers are room for a part.
         for device in devices.iter_mut() {
-            let (buffers, bytes) = partition.buffers();
+            let (buffers, bytes) = division.buffers();
             device.context.bind()?;
             if !device.has_room(buffers, bytes, self.budget)? {
                 return Ok(false);
             }
         }
         let SharedRun { kernel, work, timeline, watch, .. } = *self;
-        let run = PartsRun { kernel, work, partition, timeline, watch };
+        let run = PartsRun { kernel, work, division, timeline, watch };
         let mark = self.watch.mark();
         match run.all(devices, input, output) {
             Err(Error::OutOfMemory(_)) => {
@@ -251,21 +248,14 @@ impl<T: Element> SharedRun<'_, T> {
         let Some((cut, reserved)) = deep::reserve(devices, self.kernel, self.work, self.budget)? else {
             return Ok(false);
         };
-        let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
         let buffers: Vec<_> = reserved.iter().map(|(_, buffers)| *buffers).collect();
-        cut.rounds(self.work.sweeps).over(input, output, |sweeps, from, to| {
-            let numbers = Shared::new(0..cut.count());
-            on_all(devices, &|_| {}, &|index, device| {
-                let kernel = &*kernels[index];
-                // Earlier users of the buffers may have work in flight.
-                device.queue.wait()?;
-                let work = Work { sweeps, ..*self.work };
-                let round = DeepRound { kernel, work, cut: &cut, from, to, watch: self.watch };
-                let result = round.run(device, &numbers, buffers[index]);
-                // Also after an error, nothing is in flight when the buffers are returned.
-                device.queue.finish();
-                result
-            })
+        self.in_tiles(devices, &cut, input, output, &|round, index, device, numbers| {
+            // Earlier users of the buffers may have work in flight.
+            device.queue.wait()?;
+            let result = round.deep(device, numbers, buffers[index]);
+            // Also after an error, nothing is in flight when the buffers are returned.
+            device.queue.finish();
+            result
         })?;
         Ok(true)
     }
@@ -282,13 +272,27 @@ impl<T: Element> SharedRun<'_, T> {
         let Some(cut) = reserved.iter().map(|(cut, _)| *cut).min_by_key(Cut::most_samples) else {
             return Ok(());
         };
+        self.in_tiles(devices, &cut, input, output, &|round, index, device, numbers| {
+            round.streamed(device, reserved[index].1, numbers)
+        })
+    }
+
+    /// Does all sweeps, in rounds over tiles of which each device takes the next when it is done with one.
+    fn in_tiles(
+        &self,
+        devices: &mut [&mut Device],
+        cut: &Cut<T>,
+        input: &[T],
+        output: &mut [T],
+        run: &(dyn Fn(&Round<T>, usize, &mut Device, &Shared) -> Result<(), Error> + Sync),
+    ) -> Result<(), Error> {
         let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
         cut.rounds(self.work.sweeps).over(input, output, |sweeps, from, to| {
             let numbers = Shared::new(0..cut.count());
             on_all(devices, &|_| {}, &|index, device| {
-                let kernel = &*kernels[index];
-                let round = StreamedRound { kernel, cut: &cut, sweeps, from, to, watch: self.watch };
-                round.run(device, reserved[index].1, &numbers)
+                let work = Work { sweeps, ..*self.work };
+                let round = Round { kernel: &*kernels[index], work, cut, from, to, watch: self.watch };
+                run(&round, index, device, &numbers)
             })
         })
     }

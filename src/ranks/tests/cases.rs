@@ -162,6 +162,7 @@ pub(super) struct Case<T> {
 }
 
 /// Results and counts of all ranks for a case.
+#[derive(Default)]
 pub(super) struct Made<T> {
     pub(super) results: Vec<T>,
     /// Counts of each rank.
@@ -197,8 +198,7 @@ where
 
     /// Places in the whole of a rank's elements, in order.
     fn places(&self, rank: usize) -> impl Iterator<Item = Range<usize>> {
-        let product = |dims: &[usize]| dims.iter().product();
-        let around = Around { inner: product(&self.dims[..self.dim]), outer: product(&self.dims[self.dim + 1..]) };
+        let around = Around::new(&self.dims, self.dim);
         around.elements(Planes::run(Parts::new(&self.lengths).unwrap().part(rank), self.dims[self.dim]))
     }
 
@@ -254,14 +254,7 @@ where
             let counts = [&engine.updates, &engine.calls, &engine.from_host];
             Ok((results, watch.done(), counts.map(|count| count.load(Ordering::Relaxed)), in_place))
         };
-        let mut made = Made {
-            results: samples.to_vec(),
-            updates: vec![],
-            calls: vec![],
-            from_host: vec![],
-            from_devices: 0,
-            in_place: vec![],
-        };
+        let mut made = Made { results: samples.to_vec(), ..Made::default() };
         let sweeps = if matches!(self.what, Operator::Derivative(..)) { 1 } else { self.sweeps };
         for (rank, of_rank) in world.run(|others| of_rank(others)).into_iter().enumerate() {
             let (results, counted, [updates, calls, from_host], in_place) =

@@ -1,7 +1,7 @@
 //! Cut of an array into parts for several devices, and the number of sweeps between exchanges of halos.
 //!
 //! # Depth
-//! A halo is computed redundantly, and an exchange takes time: [`Partition::new`] weighs both. Between devices that are
+//! A halo is computed redundantly, and an exchange takes time: [`Division::new`] weighs both. Between devices that are
 //! peers an exchange of halos for some hundred sweeps takes microseconds, and such rounds take milliseconds. Where it
 //! takes longer, a device may have three parts: those at its ends are swept first, and while their halos travel, on a
 //! stream of their own, the one in the middle is swept.
@@ -45,7 +45,7 @@ const PARTS_EACH: [usize; 2] = [1, 3];
 
 /// Cut of an array into parts, and the sources of their halos.
 #[derive(Debug)]
-pub(crate) struct Partition<T> {
+pub(crate) struct Division<T> {
     pub(super) cut: Cut<T>,
     /// Device of each part, and sources of its halo.
     pub(super) parts: Vec<Part>,
@@ -60,8 +60,8 @@ pub(super) struct Part {
     pub(super) halo: Vec<Segment>,
 }
 
-impl<T: Real> Partition<T> {
-    /// Chooses the partition for this work on `devices` devices, with `multiply_adds` multiply-adds for an output.
+impl<T: Real> Division<T> {
+    /// Chooses the division for this work on `devices` devices, with `multiply_adds` multiply-adds for an output.
     /// `fused` returns the number of sweeps in a launch over an array of this size. `None` if one device takes no
     /// longer, or the array cannot be cut.
     ///
@@ -73,23 +73,23 @@ impl<T: Real> Partition<T> {
         devices: usize,
         direct: bool,
         fused: impl FnOnce(Size) -> Result<usize, Error>,
-    ) -> Result<Option<Partition<T>>, Error> {
+    ) -> Result<Option<Division<T>>, Error> {
         let Some(along) = dimension(work, devices) else { return Ok(None) };
         let link = if direct { DIRECT } else { THROUGH_THE_HOST };
         let mut size = work.size;
         size[along] = size[along].div_ceil(devices);
         let depth = depth(work, along, multiply_adds, fused(size)?, devices, link);
-        Ok(depth.map(|(each, at_once)| Partition::with(work, along, devices, each, at_once)))
+        Ok(depth.map(|(each, at_once)| Division::with(work, along, devices, each, at_once)))
     }
 
-    /// Partitions with `each` parts on a device, and at most `at_once` sweeps in a round. `None` if the array cannot be
+    /// Divides with `each` parts on a device, and at most `at_once` sweeps in a round. `None` if the array cannot be
     /// cut.
-    pub(crate) fn of_depth(work: &Work<T>, devices: usize, (each, at_once): (usize, usize)) -> Option<Partition<T>> {
-        Some(Partition::with(work, dimension(work, devices)?, devices, each, at_once))
+    pub(crate) fn of_depth(work: &Work<T>, devices: usize, (each, at_once): (usize, usize)) -> Option<Division<T>> {
+        Some(Division::with(work, dimension(work, devices)?, devices, each, at_once))
     }
 
-    /// Partitions with `each` parts on a device, cut along this dimension, and at most `at_once` sweeps in a round.
-    fn with(work: &Work<T>, along: usize, devices: usize, each: usize, at_once: usize) -> Partition<T> {
+    /// Divides with `each` parts on a device, cut along this dimension, and at most `at_once` sweeps in a round.
+    fn with(work: &Work<T>, along: usize, devices: usize, each: usize, at_once: usize) -> Division<T> {
         // Without a halo nothing is exchanged.
         let at_once = if work.radius[along] == 0 { work.sweeps } else { at_once.clamp(1, work.sweeps) };
         // A device's parts are neighbours; if there are fewer parts than requested, some devices have fewer.
@@ -99,7 +99,7 @@ impl<T: Real> Partition<T> {
         let parts: Vec<Part> = cut.halos().into_iter().enumerate().map(part).collect();
         let most = |device: usize| parts.iter().filter(|part| part.device == device).count();
         let each = (0..devices).map(most).max().unwrap_or(0);
-        Partition { cut, parts, each }
+        Division { cut, parts, each }
     }
 
     /// Returns the number of buffers that a device needs, and the bytes of each.
@@ -192,19 +192,19 @@ mod tests {
                     [(1, 1, 2), (2, 1, 1), (2, 3, 2), (3, 1, 3), (3, 3, 1), (5, 1, 2), (8, 3, 1), (2, 1, 100)]
                 {
                     for along in [1, 2].into_iter().filter(|&d| size[d] > 1) {
-                        let partition = Partition::with(&work, along, devices, each, at_once);
-                        let what = format!("{partition:?}");
-                        for (number, part) in partition.parts.iter().enumerate() {
+                        let division = Division::with(&work, along, devices, each, at_once);
+                        let what = format!("{division:?}");
+                        for (number, part) in division.parts.iter().enumerate() {
                             assert!(part.device < devices, "{what}");
-                            for other in partition.shown_in(number) {
-                                let others = partition.of_others(other);
+                            for other in division.shown_in(number) {
+                                let others = division.of_others(other);
                                 assert!(others.iter().any(|segment| segment.part == number), "{what}");
                                 between += 1;
                             }
                         }
-                        let mut all: Vec<_> = (0..devices).flat_map(|device| partition.of_device(device)).collect();
+                        let mut all: Vec<_> = (0..devices).flat_map(|device| division.of_device(device)).collect();
                         all.sort_unstable();
-                        assert_eq!(all, (0..partition.parts.len()).collect::<Vec<_>>(), "{what}");
+                        assert_eq!(all, (0..division.parts.len()).collect::<Vec<_>>(), "{what}");
                     }
                 }
             }
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(dimension(&work([100, 400, 50], [1, 1, 0], 10), 4), Some(2));
         assert_eq!(dimension(&work([100, 400, 50], [1, 0, 1], 10), 4), Some(1));
         assert_eq!(dimension(&work([100, 1, 1], [1, 0, 0], 10), 4), None);
-        let pages = Partition::new(&work([1000, 400, 50], [1, 1, 0], 1000), 9, 4, true, |size| {
+        let pages = Division::new(&work([1000, 400, 50], [1, 1, 0], 1000), 9, 4, true, |size| {
             assert_eq!(size, [1000, 400, 13]);
             Ok(7)
         });
