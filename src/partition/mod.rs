@@ -3,7 +3,8 @@
 //!
 //! An array is a box of up to three dimensions, column-major: rows, columns, pages. (Lines are seen so, too: neighbours
 //! that belong to different lines, the places along a line, and the rest.) A *tile* is a box of its outputs, with a
-//! *halo*: the samples around it that its outputs need. Every element of the array is an output of one tile.
+//! *halo*: the samples around it that its outputs need. Every element of the array is an output of one tile. A *part* is
+//! the tile of a device or of a rank, of an array that is cut along one dimension.
 //!
 //! A halo ends at the array's edge: the kernel supplies the ghost cells there, since to it a tile is an array of its
 //! own. Its outputs near the other edges of the tile are wrong, and are not used. Only where the array is periodic, or
@@ -170,13 +171,15 @@ impl<T: Real> Cut<T> {
         let parts = Parts::new(&lengths).expect("parts are no longer than their array");
         let around = Around::new(&self.size, along);
         let halo = |(number, tile): (usize, &Tile)| {
-            let segments = |(Piece { part, planes }, to): (&Piece, Planes)| {
-                let owner = &tiles[*part];
-                let first = owner.before[along] + planes.start;
-                let from = Planes::run(first..first + planes.len(), owner.size()[along]);
-                let runs = around.elements(from).zip(around.elements(to));
-                let part = *part;
-                runs.map(move |(from, to)| Segment { part, from: from.start, to }).collect::<Vec<_>>()
+            let segments = |(piece, to): (&Piece, Planes)| {
+                let (part, owner) = (piece.part, &tiles[piece.part]);
+                let from =
+                    Planes { first: owner.before[along] + piece.planes.start, length: owner.size()[along], ..to };
+                around.elements(from).zip(around.elements(to)).map(move |(from, to)| Segment {
+                    part,
+                    from: from.start,
+                    to,
+                })
             };
             parts.halo(number, tile.around(along)).placed(tile.size()[along]).flat_map(segments).collect()
         };

@@ -47,7 +47,7 @@ pub(crate) fn reserve<T: Element>(
     kernel: &dyn Kernel<T>,
     work: &Work<T>,
     budget: Budget,
-) -> Result<Option<(Cut<T>, Vec<(CallBuffers, Buffers)>)>, Error> {
+) -> Result<Option<Reserved<T>>, Error> {
     let mut limit = work.elements().div_ceil(devices.len());
     for device in devices.iter_mut() {
         device.context.bind()?;
@@ -88,6 +88,9 @@ pub(crate) fn reserve<T: Element>(
 const DEEP_BUFFERS: usize = 3;
 
 type Buffers = [sys::CUdeviceptr; DEEP_BUFFERS];
+
+/// Deep tiles, and for each device its buffers and their addresses.
+type Reserved<T> = (Cut<T>, Vec<(CallBuffers, Buffers)>);
 
 /// Work in flight over a tile.
 pub(crate) struct SweptTile {

@@ -249,7 +249,7 @@ impl<T: Element> SharedRun<'_, T> {
             return Ok(false);
         };
         let buffers: Vec<_> = reserved.iter().map(|(_, buffers)| *buffers).collect();
-        self.in_tiles(devices, &cut, input, output, &|round, index, device, numbers| {
+        self.in_tiles(devices, &cut, input, output, |round, index, device, numbers| {
             // Earlier users of the buffers may have work in flight.
             device.queue.wait()?;
             let result = round.deep(device, numbers, buffers[index]);
@@ -272,7 +272,7 @@ impl<T: Element> SharedRun<'_, T> {
         let Some(cut) = reserved.iter().map(|(cut, _)| *cut).min_by_key(Cut::most_samples) else {
             return Ok(());
         };
-        self.in_tiles(devices, &cut, input, output, &|round, index, device, numbers| {
+        self.in_tiles(devices, &cut, input, output, |round, index, device, numbers| {
             round.streamed(device, reserved[index].1, numbers)
         })
     }
@@ -284,7 +284,7 @@ impl<T: Element> SharedRun<'_, T> {
         cut: &Cut<T>,
         input: &[T],
         output: &mut [T],
-        run: &(dyn Fn(&Round<T>, usize, &mut Device, &Shared) -> Result<(), Error> + Sync),
+        run: impl Fn(&Round<T>, usize, &mut Device, &Shared) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
         let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
         cut.rounds(self.work.sweeps).over(input, output, |sweeps, from, to| {
