@@ -61,7 +61,7 @@ impl Around {
             }
             (from, to) => {
                 let mut between = memory::zeros(elements, "planes")?;
-                self.copy(engine, (from, of), (Target::Host(&mut between), Planes::all(of.selected())), watch)?;
+                self.copy(engine, (from, of), (Target::Host(&mut between), of.dense()), watch)?;
                 self.copy(engine, (Source::Host(&between), of.dense()), (to, at), watch)
             }
         }
