@@ -17,6 +17,7 @@ pub mod cuda;
 pub mod gateway;
 mod host;
 pub mod mex;
+mod partition;
 mod pieces;
 pub mod platform;
 pub mod ranks;

@@ -25,7 +25,6 @@
 mod arguments;
 mod arithmetic;
 mod catalogue;
-mod cut;
 mod driver;
 mod element;
 mod engine;

@@ -15,7 +15,7 @@ pub use bytes::Bytes;
 pub use call::Call;
 pub use world::{Threads, World, expect_devices};
 
-mod distribution;
+mod costs;
 #[cfg(test)]
 mod fake;
 mod plan;
@@ -26,7 +26,6 @@ mod sweeps;
 mod tests;
 mod whole;
 
-pub use distribution::Distribution;
 pub use plan::{Along, Passed, Plan};
 pub use sweeps::run;
 pub use whole::Whole;

@@ -1,7 +1,7 @@
 //! Agreement of the ranks before they compute: all make the same call, and their parts fit together.
 
 use super::Others;
-use super::distribution::Distribution;
+use crate::partition::{Around, Parts};
 use crate::platform::watch::Watch;
 use crate::stencil::{Error, Real};
 
@@ -33,7 +33,7 @@ pub struct Plan {
     dim: usize,
     /// Dimensions of this rank's part.
     dims: Vec<usize>,
-    distribution: Distribution,
+    parts: Parts,
 }
 
 impl Plan {
@@ -57,37 +57,37 @@ impl Plan {
     }
 
     /// Plans for one rank, from the dimensions of all parts.
-    fn new(parts: &[&[usize]], along: Along, rank: usize) -> Result<Plan, Error> {
+    fn new(all: &[&[usize]], along: Along, rank: usize) -> Result<Plan, Error> {
         let dim = match along {
             Along::Dim(dim) => dim,
-            Along::Last => parts.iter().map(|dims| dimensions(dims)).max().unwrap_or(1) - 1,
+            Along::Last => all.iter().map(|dims| dimensions(dims)).max().unwrap_or(1) - 1,
         };
         let of = |dims: &[usize], d: usize| dims.get(d).copied().unwrap_or(1);
         // All parts are compared with the first one that is not 0x0.
-        let first = parts.iter().position(|dims| !is_nothing(dims)).unwrap_or(0);
-        let count = parts.iter().map(|dims| dims.len()).max().unwrap_or(0).max(dim + 1);
-        for (other, dims) in parts.iter().enumerate().skip(first + 1).filter(|(_, dims)| !is_nothing(dims)) {
-            if (0..count).any(|d| d != dim && of(dims, d) != of(parts[first], d)) {
+        let first = all.iter().position(|dims| !is_nothing(dims)).unwrap_or(0);
+        let count = all.iter().map(|dims| dims.len()).max().unwrap_or(0).max(dim + 1);
+        for (other, dims) in all.iter().enumerate().skip(first + 1).filter(|(_, dims)| !is_nothing(dims)) {
+            if (0..count).any(|d| d != dim && of(dims, d) != of(all[first], d)) {
                 return Err(Error::Rank(format!(
                     "Rank {first} passes an array of {}, rank {other} one of {}: their parts lie one behind the other \
                      along dimension {}, and all other dimensions are the same on all ranks.",
-                    text(parts[first]),
+                    text(all[first]),
                     text(dims),
                     dim + 1
                 )));
             }
         }
         let length = |dims: &[usize]| if is_nothing(dims) { 0 } else { of(dims, dim) };
-        let lengths: Vec<usize> = parts.iter().map(|dims| length(dims)).collect();
-        let distribution = Distribution::new(&lengths).ok_or_else(|| {
+        let lengths: Vec<usize> = all.iter().map(|dims| length(dims)).collect();
+        let parts = Parts::new(&lengths).ok_or_else(|| {
             Error::Rank(format!(
                 "All parts together have more elements along dimension {} than can be counted.",
                 dim + 1
             ))
         })?;
-        let mut own: Vec<usize> = (0..parts[first].len().max(dim + 1)).map(|d| of(parts[first], d)).collect();
+        let mut own: Vec<usize> = (0..all[first].len().max(dim + 1)).map(|d| of(all[first], d)).collect();
         own[dim] = lengths[rank];
-        Ok(Plan { dim, dims: own, distribution })
+        Ok(Plan { dim, dims: own, parts })
     }
 
     /// Dimension along which the array is distributed, counted from 0.
@@ -104,13 +104,18 @@ impl Plan {
     /// Dimensions of the whole array.
     pub fn whole(&self) -> Vec<usize> {
         let mut dims = self.dims.clone();
-        dims[self.dim] = self.distribution.length();
+        dims[self.dim] = self.parts.length();
         dims
     }
 
+    /// Layout around the dimension.
+    pub(super) fn around(&self) -> Around {
+        Around::new(&self.dims, self.dim)
+    }
+
     /// Number of elements of each rank along the dimension.
-    pub fn distribution(&self) -> &Distribution {
-        &self.distribution
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
     }
 }
 
@@ -234,11 +239,8 @@ mod tests {
     fn plans(dims: &[&[usize]], along: Along) -> (usize, Vec<Vec<usize>>, Vec<usize>) {
         let plans: Vec<_> = agreed(&parts(dims, along)).into_iter().map(Result::unwrap).collect();
         for (rank, plan) in plans.iter().enumerate() {
-            assert_eq!(
-                (plan.dim(), plan.whole(), plan.distribution()),
-                (plans[0].dim(), plans[0].whole(), plans[0].distribution())
-            );
-            assert_eq!(plan.distribution().part(rank).len(), plan.dims()[plan.dim()]);
+            assert_eq!((plan.dim(), plan.whole(), plan.parts()), (plans[0].dim(), plans[0].whole(), plans[0].parts()));
+            assert_eq!(plan.parts().part(rank).len(), plan.dims()[plan.dim()]);
         }
         (plans[0].dim(), plans.iter().map(|plan| plan.dims().to_vec()).collect(), plans[0].whole())
     }

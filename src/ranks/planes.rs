@@ -1,98 +1,20 @@
 //! Copies of planes between arrays, or to and from messages.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::host;
+use crate::partition::{Around, Planes};
 use crate::platform::memory;
 use crate::platform::watch::Watch;
-use crate::stencil::{Array, Compute, Engine, Error, Lines, Number, Places, RANK, Real, Section, Source, Target};
-
-/// Layout around the distributed dimension: `inner` contiguous elements in a plane, `outer` such runs apart from each
-/// other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Around {
-    pub(super) inner: usize,
-    pub(super) outer: usize,
-}
-
-/// Equidistant runs of planes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Runs {
-    /// First plane.
-    pub(super) first: usize,
-    /// Number of planes in a run.
-    pub(super) len: usize,
-    pub(super) count: usize,
-    /// Distance from the first plane of a run to that of the next one.
-    pub(super) apart: usize,
-}
-
-impl From<Range<usize>> for Runs {
-    fn from(planes: Range<usize>) -> Runs {
-        Runs { first: planes.start, len: planes.len(), count: 1, apart: planes.len() }
-    }
-}
-
-impl Runs {
-    /// Number of planes.
-    pub(super) fn planes(&self) -> usize {
-        self.len * self.count
-    }
-}
-
-/// Planes of an array that has `length` of them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Of {
-    pub(super) length: usize,
-    pub(super) runs: Runs,
-}
-
-impl Of {
-    /// Selects all planes.
-    pub(super) fn all(length: usize) -> Of {
-        Of { length, runs: (0..length).into() }
-    }
-
-    /// Selects all planes of an array that consists of just these runs.
-    fn dense(Runs { len, count, .. }: Runs) -> Of {
-        Of { length: len * count, runs: Runs { first: 0, len, count, apart: len } }
-    }
-
-    fn are_all(&self) -> bool {
-        self.runs.planes() == self.length
-    }
-}
+use crate::stencil::{Array, Compute, Engine, Error, Number, Places, RANK, Section, Source, Target};
 
 impl Around {
-    /// Number of elements in a plane.
-    pub(super) fn area(&self) -> usize {
-        self.inner * self.outer
-    }
-
-    /// Lines of `length` planes along the dimension.
-    pub(super) fn lines(&self, length: usize) -> Lines {
-        // Lines of one element are fastest side by side.
-        if length == 1 { Lines::new(1, self.area()) } else { Lines::strided(self.inner, length, self.outer) }
-    }
-
-    /// Elements of each run of planes, in memory order.
-    fn elements(self, of: Of) -> impl Iterator<Item = Range<usize>> {
-        let Of { length, runs } = of;
-        (0..self.outer).flat_map(move |k| {
-            (0..runs.count).map(move |run| {
-                let start = self.inner * (k * length + runs.first + run * runs.apart);
-                start..start + self.inner * runs.len
-            })
-        })
-    }
-
-    fn places(&self, of: Of) -> Places {
-        let Of { length, runs } = of;
-        let mut section = Section { start: self.inner * runs.first, size: [1; RANK], steps: [0; RANK] };
-        (section.size[0], section.steps[0]) = (self.inner * runs.len, 1);
+    fn places(&self, planes: Planes) -> Places {
+        let Planes { length, first, len, count, apart } = planes;
+        let mut section = Section { start: self.inner * first, size: [1; RANK], steps: [0; RANK] };
+        (section.size[0], section.steps[0]) = (self.inner * len, 1);
         let mut d = 0;
-        for (size, step) in [(runs.count, self.inner * runs.apart), (self.outer, self.inner * length)] {
+        for (size, step) in [(count, self.inner * apart), (self.outer, self.inner * length)] {
             // Contiguous runs are merged.
             if size == 1 || step == section.size[d] * section.steps[d] as usize {
                 section.size[d] *= size;
@@ -108,46 +30,38 @@ impl Around {
     ///
     /// # Errors
     /// The engine's.
-    pub(super) fn copy<T: Real>(
+    pub(super) fn copy<T: Number>(
         self,
         engine: &(dyn Engine + 'static),
-        (from, of): (Source<T>, Of),
-        (to, at): (Target<T>, Of),
+        (from, of): (Source<T>, Planes),
+        (to, at): (Target<T>, Planes),
         watch: &Watch,
-    ) -> Result<(), Error>
-    where
-        T: Number,
-    {
+    ) -> Result<(), Error> {
         watch.check()?;
-        let elements = of.runs.planes() * self.area();
-        assert_eq!((of.runs.len, of.runs.count), (at.runs.len, at.runs.count));
+        let elements = of.selected() * self.area();
+        assert_eq!((of.len, of.count), (at.len, at.count));
         if elements == 0 {
             return Ok(());
         }
         match (from, to) {
             (Source::Host(from), Target::Host(to)) => self.spread(from, of, at, to, watch),
-            (Source::Array(from), to) if at.are_all() => engine.pick(from, &self.places(of), to, watch),
-            (from, Target::Array(to)) if of.are_all() => engine.put(from, &self.places(at), to, watch),
+            (Source::Array(from), to) if at.selected() == at.length => engine.pick(from, &self.places(of), to, watch),
+            (from, Target::Array(to)) if of.selected() == of.length => engine.put(from, &self.places(at), to, watch),
             (Source::Array(from), Target::Array(to)) => {
                 let mut between = engine.arrays::<T>().array(elements)?;
                 engine.pick(from, &self.places(of), Target::Array(&mut between), watch)?;
                 engine.put(Source::Array(&between), &self.places(at), to, watch)
             }
-            (Source::Array(from), Target::Host(to)) => {
+            (from, to) => {
                 let mut between = memory::zeros(elements, "planes")?;
-                engine.pick(from, &self.places(of), Target::Host(&mut between), watch)?;
-                self.spread(&between, Of::dense(of.runs), at, to, watch)
-            }
-            (Source::Host(from), Target::Array(to)) => {
-                let mut between = memory::zeros(elements, "planes")?;
-                self.spread(from, of, Of::dense(of.runs), &mut between, watch)?;
-                engine.put(Source::Host(&between), &self.places(at), to, watch)
+                self.copy(engine, (from, of), (Target::Host(&mut between), of.dense()), watch)?;
+                self.copy(engine, (Source::Host(&between), of.dense()), (to, at), watch)
             }
         }
     }
 
     /// Copies planes in the host's memory.
-    fn spread<T: Real>(self, from: &[T], of: Of, at: Of, to: &mut [T], watch: &Watch) -> Result<(), Error> {
+    fn spread<T: Number>(self, from: &[T], of: Planes, at: Planes, to: &mut [T], watch: &Watch) -> Result<(), Error> {
         let mut runs = self.elements(of).zip(self.elements(at));
         runs.try_for_each(|(from_run, to_run)| host::copy(&from[from_run], &mut to[to_run], watch))
     }
@@ -156,18 +70,15 @@ impl Around {
     ///
     /// # Errors
     /// The engine's.
-    pub(super) fn read<T: Real>(
+    pub(super) fn read<T: Number>(
         self,
         engine: &(dyn Engine + 'static),
-        (from, of): (Source<T>, Of),
+        (from, of): (Source<T>, Planes),
         to: &mut [u8],
         watch: &Watch,
-    ) -> Result<(), Error>
-    where
-        T: Number,
-    {
+    ) -> Result<(), Error> {
         let numbers =
-            |to: &mut [T]| self.copy(engine, (from, of), (Target::Host(to), Of::all(of.runs.planes())), watch);
+            |to: &mut [T]| self.copy(engine, (from, of), (Target::Host(to), Planes::all(of.selected())), watch);
         match bytemuck::try_cast_slice_mut(to) {
             Ok(to) => numbers(to),
             Err(_) => {
@@ -183,16 +94,13 @@ impl Around {
     ///
     /// # Errors
     /// The engine's.
-    pub(super) fn write<T: Real>(
+    pub(super) fn write<T: Number>(
         self,
         engine: &(dyn Engine + 'static),
         from: &[u8],
-        (to, at): (Target<T>, Of),
+        (to, at): (Target<T>, Planes),
         watch: &Watch,
-    ) -> Result<(), Error>
-    where
-        T: Number,
-    {
+    ) -> Result<(), Error> {
         let numbers: Cow<[T]> = match bytemuck::try_cast_slice(from) {
             Ok(numbers) => Cow::Borrowed(numbers),
             Err(_) => {
@@ -201,7 +109,7 @@ impl Around {
                 Cow::Owned(aligned)
             }
         };
-        self.copy(engine, (Source::Host(&numbers), Of::all(at.runs.planes())), (to, at), watch)
+        self.copy(engine, (Source::Host(&numbers), Planes::all(at.selected())), (to, at), watch)
     }
 }
 
@@ -220,10 +128,7 @@ pub(super) struct Between<T> {
     on_host: bool,
 }
 
-impl<T: Real> Between<T>
-where
-    T: Number,
-{
+impl<T: Number> Between<T> {
     /// Allocates `len` uninitialised elements.
     ///
     /// # Errors

@@ -22,7 +22,7 @@ use std::fs;
 
 use super::Others;
 use crate::platform::watch::Watch;
-use crate::stencil::{Array, Engine, Error, Handle, Number, Real};
+use crate::stencil::{Array, Engine, Error, Handle, Number};
 
 /// Identifies a machine as long as it runs. Ranks that read the same bytes there can reach each other's memory.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
@@ -34,10 +34,7 @@ pub(super) struct Trial<T> {
     _array: Array<T>,
 }
 
-impl<T: Real> Trial<T>
-where
-    T: Number,
-{
+impl<T: Number> Trial<T> {
     /// Exports an array; `None` if the driver gives no handle, or the machine cannot be identified.
     ///
     /// # Errors
@@ -61,16 +58,13 @@ where
 ///
 /// # Errors
 /// As [`Others::gather`].
-pub(super) fn sharing<T: Real>(
+pub(super) fn sharing<T: Number>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
     offers: &[&[u8]],
     partners: &[usize],
     watch: &Watch,
-) -> Result<Vec<bool>, Error>
-where
-    T: Number,
-{
+) -> Result<Vec<bool>, Error> {
     let machine = |rank: usize| offers[rank].split_first_chunk::<{ size_of::<Handle>() }>();
     let on_one_machine =
         |a: usize, b: usize| matches!((machine(a), machine(b)), (Some((_, a)), Some((_, b))) if a == b) && a != b;
@@ -106,7 +100,7 @@ impl<T> Default for Outbox<T> {
     }
 }
 
-impl<T: Real> Outbox<T> {
+impl<T: Number> Outbox<T> {
     /// Begins the next round.
     pub(super) fn next_round(&mut self) {
         self.round += 1;
@@ -121,10 +115,7 @@ impl<T: Real> Outbox<T> {
         engine: &(dyn Engine + 'static),
         number: usize,
         len: usize,
-    ) -> Result<&mut Array<T>, Error>
-    where
-        T: Number,
-    {
+    ) -> Result<&mut Array<T>, Error> {
         if self.edges.len() <= number {
             self.edges.resize_with(number + 1, Default::default);
         }
@@ -148,7 +139,7 @@ impl<T> Default for Inbox<T> {
     }
 }
 
-impl<T: Real> Inbox<T> {
+impl<T: Number> Inbox<T> {
     /// Opens the array of `len` elements that a message names.
     ///
     /// # Errors
@@ -158,10 +149,7 @@ impl<T: Real> Inbox<T> {
         engine: &(dyn Engine + 'static),
         message: &[u8],
         len: usize,
-    ) -> Result<&Array<T>, Error>
-    where
-        T: Number,
-    {
+    ) -> Result<&Array<T>, Error> {
         let handle: Handle = message.try_into().map_err(|_| Error::Internal("A message without a handle.".into()))?;
         let array = match self.0.entry(handle) {
             Entry::Occupied(open) => open.into_mut(),

@@ -19,14 +19,15 @@
 
 use std::collections::VecDeque;
 
-use super::distribution::{Costs, Halos, Piece, Reach, Rounds, Swept, Way};
-use super::planes::{Between, Of, Runs, again};
+use super::costs::{Costs, Halos, Swept, Way};
+use super::planes::{Between, again};
 use super::shared::{self, Inbox, Outbox, Trial};
 use super::whole::Whole;
 use super::{Bytes, Others, UnderWay};
+use crate::partition::{Piece, Planes, Rounds};
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
-use crate::stencil::{Array, Engine, Error, Handle, Number, Real, Source, Target};
+use crate::stencil::{Array, Engine, Error, Handle, Number, Source, Target};
 
 /// Number of arrays that a part takes on a device while it is swept, including room for strips.
 const ARRAYS: usize = 3;
@@ -41,17 +42,14 @@ const ARRAYS: usize = 3;
 ///
 /// # Panics
 /// Unless source and target have the length of the part.
-pub fn run<T: Real>(
+pub fn run<T: Number>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
     what: &Whole<T>,
     from: Source<T>,
     to: Target<T>,
     watch: &Watch,
-) -> Result<(), Error>
-where
-    T: Number,
-{
+) -> Result<(), Error> {
     let mut outbox = Outbox::default();
     sweep(others, engine, what, from, to, &mut outbox, watch)?;
     // A rank may be complete while another one fails, or still reads this one's edges.
@@ -60,7 +58,7 @@ where
 }
 
 /// Does [`run`] up to the final gather: other ranks may still read `outbox` then.
-fn sweep<T: Real>(
+fn sweep<T: Number>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
     what: &Whole<T>,
@@ -68,15 +66,16 @@ fn sweep<T: Real>(
     to: Target<T>,
     outbox: &mut Outbox<T>,
     watch: &Watch,
-) -> Result<(), Error>
-where
-    T: Number,
-{
-    let (area, n) = (what.around.area(), what.distribution.part(others.rank()).len());
+) -> Result<(), Error> {
+    let (area, n) = (what.swept.area, what.swept.parts.part(others.rank()).len());
     let elements = n * area;
-    assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.distribution.ranks()]);
+    assert_eq!([from.len(), to.len(), others.ranks()], [elements, elements, what.swept.parts.count()]);
     watch.check()?;
-    if what.radius == 0 || what.sweeps == 0 || area == 0 || what.distribution.longest() == what.distribution.length() {
+    if what.swept.radius == 0
+        || what.sweeps == 0
+        || area == 0
+        || what.swept.parts.longest() == what.swept.parts.length()
+    {
         // No part needs planes of another.
         return if elements == 0 { Ok(()) } else { (what.pass)(engine, n, what.sweeps, from, to, watch) };
     }
@@ -105,7 +104,7 @@ where
     };
     // Before the first round its edges are sent, in each round those of the next.
     part.send((from, n), |plane| plane)?;
-    match halos.reach.way {
+    match halos.way {
         Way::Window => part.in_window(from, to),
         Way::Strips if loads => part.in_strips_on_device(from, to),
         Way::Strips => part.in_strips(from, to),
@@ -113,8 +112,8 @@ where
 }
 
 /// Method of the sweeps, agreed on by all ranks.
-struct Agreed<'a> {
-    swept: Swept<'a>,
+struct Agreed {
+    swept: Swept,
     rounds: Rounds,
     /// True if this rank's part, which is the host's, lies on the device for all rounds.
     loads: bool,
@@ -123,29 +122,26 @@ struct Agreed<'a> {
 }
 
 /// Gathers the costs of an exchange on each rank, and chooses the rounds. All ranks decide alike, from the same values.
-fn agree<'a, T: Real>(
+fn agree<T: Number>(
     others: &dyn Others,
     engine: &(dyn Engine + 'static),
-    what: &'a Whole<T>,
+    what: &Whole<T>,
     on_host: bool,
     watch: &Watch,
-) -> Result<Agreed<'a>, Error>
-where
-    T: Number,
-{
-    let (mut swept, n) = (what.swept(), what.distribution.part(others.rank()).len());
+) -> Result<Agreed, Error> {
+    let (mut swept, n) = (what.swept.clone(), what.swept.parts.part(others.rank()).len());
     let mut shares = vec![false; others.ranks()];
     if what.sweeps == 1 {
-        return Ok(Agreed { swept, rounds: Rounds::choose(swept, 1, 0), loads: false, shares });
+        return Ok(Agreed { swept, rounds: Rounds::new(1, 1), loads: false, shares });
     }
-    let bytes = [what.sweeps, what.radius, swept.area, size_of::<T>()];
+    let bytes = [what.sweeps, what.swept.radius, swept.area, size_of::<T>()];
     let bytes = bytes.into_iter().fold(1_u128, |bytes, count| bytes.saturating_mul(count as u128));
-    let much = bytes >= what.costs.opened;
+    let much = bytes >= what.swept.costs.opened;
     let (mut exchange, mut on_gpu, mut loads, mut trial) = (0_u128, false, false, None);
     if n > 0 {
         let (near, elements) = (is_near::<T>(engine)?, n * swept.area);
         loads = on_host && !near && engine.arrays::<T>().has_room(ARRAYS, elements)?;
-        let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
+        let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.swept.costs;
         exchange = if near { of_processor } else { exchange_of_device };
         if on_host && !near && !loads {
             exchange += link * elements as u128;
@@ -166,24 +162,22 @@ where
     });
     let all = all.collect::<Option<Vec<_>>>().ok_or_else(|| Error::Internal("A rank's costs are no number.".into()))?;
     let most = all.iter().map(|(cost, ..)| *cost).max().unwrap_or(0);
-    let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.distribution.part(*rank).is_empty());
+    let mut parts = all.iter().enumerate().filter(|(rank, _)| !what.swept.parts.part(*rank).is_empty());
     if parts.all(|(_, (_, on_gpu, _))| *on_gpu) {
-        swept = swept.on_gpus();
+        // Their kernels read and write an array as fast as they compute.
+        swept.costs.pass = 0;
     }
-    let rounds = Rounds::choose(swept, what.sweeps, most.into());
-    if rounds.count > 1 && much {
+    let rounds = swept.rounds(what.sweeps, most.into());
+    if rounds.count() > 1 && much {
         let offers: Vec<_> = all.iter().map(|(.., offer)| *offer).collect();
         let partners = if n > 0 { swept.halos(others.rank(), rounds).partners() } else { Vec::new() };
         shares = shared::sharing::<T>(others, engine, &offers, &partners, watch)?;
     }
-    Ok(Agreed { swept, rounds, loads: loads && rounds.count > 1, shares })
+    Ok(Agreed { swept, rounds, loads: loads && rounds.count() > 1, shares })
 }
 
 /// True if an engine's arrays lie in ordinary memory.
-fn is_near<T: Real>(engine: &(dyn Engine + 'static)) -> Result<bool, Error>
-where
-    T: Number,
-{
+fn is_near<T: Number>(engine: &(dyn Engine + 'static)) -> Result<bool, Error> {
     Ok(engine.arrays::<T>().array(1)?.held::<Pooled<T>>().is_ok())
 }
 
@@ -223,10 +217,7 @@ struct Coming<'a> {
     own: VecDeque<Bytes>,
 }
 
-impl<T: Real> Part<'_, T>
-where
-    T: Number,
-{
+impl<T: Number> Part<'_, T> {
     /// Does work without counting its updates.
     fn uncounted<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let mark = self.watch.mark();
@@ -237,37 +228,37 @@ where
 
     /// Computes all rounds in a window.
     fn in_window(&mut self, from: Source<T>, to: Target<T>) -> Result<(), Error> {
-        let Reach { before, after, .. } = self.halos.reach;
-        let n = from.len() / self.what.around.area();
+        let [before, after] = self.halos.around;
+        let n = from.len() / self.what.swept.area;
         let length = before + n + after;
-        let part = Of { length, runs: (before..before + n).into() };
+        let part = Planes::run(before..before + n, length);
         let [mut samples, mut results] = self.buffers(length)?;
-        self.uncounted(|| self.copy((from, Of::all(n)), (samples.target()?, part)))?;
-        for number in 0..self.rounds.count {
+        self.uncounted(|| self.copy((from, Planes::all(n)), (samples.target()?, part)))?;
+        for number in 0..self.rounds.count() {
             self.receive((&mut samples, length))?;
             let sweeps = self.rounds.sweeps_of(number);
             self.uncounted(|| {
                 (self.what.pass)(self.engine, length, sweeps, samples.source()?, results.target()?, self.watch)
             })?;
             self.watch.count(from.len() * sweeps);
-            if number + 1 < self.rounds.count {
+            if number + 1 < self.rounds.count() {
                 self.send((results.source()?, length), |plane| before + plane)?;
             }
             std::mem::swap(&mut samples, &mut results);
         }
-        self.uncounted(|| self.copy((samples.source()?, part), (to, Of::all(n))))
+        self.uncounted(|| self.copy((samples.source()?, part), (to, Planes::all(n))))
     }
 
     /// Computes all rounds in place and in strips.
     fn in_strips(&mut self, from: Source<T>, mut to: Target<T>) -> Result<(), Error> {
         let strips = &mut self.buffers(self.of_strips().0)?;
-        let mut scratch = match self.rounds.count {
+        let mut scratch = match self.rounds.count() {
             1 => None,
             _ => Some(Between::new(self.engine, self.on_host, from.len())?),
         };
-        for number in 0..self.rounds.count {
+        for number in 0..self.rounds.count() {
             // The last round writes to the target, the one before it to the other array, and so on.
-            let to_target = (self.rounds.count - number) % 2 == 1;
+            let to_target = (self.rounds.count() - number) % 2 == 1;
             match (&mut scratch, to_target) {
                 (None, _) => self.strips(number, strips, from, again(&mut to))?,
                 (Some(scratch), true) => {
@@ -289,7 +280,7 @@ where
         let [mut newest, mut next] =
             [Between::new(self.engine, false, from.len())?, Between::new(self.engine, false, from.len())?];
         self.uncounted(|| self.engine.arrays().copy(from, newest.target()?, self.watch))?;
-        for number in 0..self.rounds.count {
+        for number in 0..self.rounds.count() {
             self.strips(number, strips, newest.source()?, next.target()?)?;
             std::mem::swap(&mut newest, &mut next);
         }
@@ -298,13 +289,13 @@ where
 
     /// Number of planes of both strips, and the number of strips at the low end and at the high one, zero or one.
     fn of_strips(&self) -> (usize, [usize; 2]) {
-        let (Reach { before, after, .. }, halo) = (self.halos.reach, self.halo());
+        let ([before, after], halo) = (self.halos.around, self.halo());
         let ends = [before, after].map(|planes| usize::from(planes > 0));
         (before + 2 * halo * (ends[0] + ends[1]) + after, ends)
     }
 
     fn halo(&self) -> usize {
-        self.what.swept().halo(self.rounds.deepest())
+        self.what.swept.halo(self.rounds.at_once())
     }
 
     /// Computes one round from one array to another, with arrays for the strips and their results.
@@ -315,11 +306,11 @@ where
         from: Source<T>,
         mut to: Target<T>,
     ) -> Result<(), Error> {
-        let (before, halo, (length, [low, high])) = (self.halos.reach.before, self.halo(), self.of_strips());
-        let (n, sweeps) = (from.len() / self.what.around.area(), self.rounds.sweeps_of(number));
+        let (before, halo, (length, [low, high])) = (self.halos.around[0], self.halo(), self.of_strips());
+        let (n, sweeps) = (from.len() / self.what.swept.area, self.rounds.sweeps_of(number));
         let inside = |part: &Self, to: Target<T>| (part.what.pass)(part.engine, n, sweeps, from, to, part.watch);
         // The exchange before an only round has nothing else to overlap with.
-        let is_only = self.rounds.count == 1;
+        let is_only = self.rounds.count() == 1;
         if is_only {
             inside(self, again(&mut to))?;
             self.advance()?;
@@ -327,19 +318,19 @@ where
         // The strip at the low end, if there is one, then the other.
         let count = low + high;
         let (own, made, ends) = (
-            Runs { first: if low > 0 { 0 } else { n - 2 * halo }, len: 2 * halo, count, apart: n - 2 * halo },
-            Runs { first: before + (1 - low) * halo, len: halo, count, apart: 3 * halo },
-            Runs { first: if low > 0 { 0 } else { n - halo }, len: halo, count, apart: n - halo },
+            Planes { length: n, first: (1 - low) * (n - 2 * halo), len: 2 * halo, count, apart: n - 2 * halo },
+            Planes { length, first: before + (1 - low) * halo, len: halo, count, apart: 3 * halo },
+            Planes { length: n, first: (1 - low) * (n - halo), len: halo, count, apart: n - halo },
         );
         self.uncounted(|| {
-            let at = Of { length, runs: Runs { first: before, len: 2 * halo, count, apart: 2 * halo } };
-            self.copy((from, Of { length: n, runs: own }), (samples.target()?, at))
+            let at = Planes { length, first: before, len: 2 * halo, count, apart: 2 * halo };
+            self.copy((from, own), (samples.target()?, at))
         })?;
         self.receive((samples, length))?;
         self.uncounted(|| {
             (self.what.pass)(self.engine, length, sweeps, samples.source()?, results.target()?, self.watch)
         })?;
-        if number + 1 < self.rounds.count {
+        if number + 1 < self.rounds.count() {
             // An edge lies within the strip at its end: it is never wider than a halo.
             let place = |plane| before + if plane < halo { plane } else { 2 * halo * low + plane - (n - 2 * halo) };
             self.send((results.source()?, length), place)?;
@@ -349,22 +340,22 @@ where
             inside(self, again(&mut to))?;
             self.advance()?;
         }
-        self.uncounted(|| self.copy((results.source()?, Of { length, runs: made }), (to, Of { length: n, runs: ends })))
+        self.uncounted(|| self.copy((results.source()?, made), (to, ends)))
     }
 
     /// Allocates two arrays of `length` planes.
     fn buffers(&self, length: usize) -> Result<[Between<T>; 2], Error> {
-        let len = length * self.what.around.area();
+        let len = length * self.what.swept.area;
         Ok([Between::new(self.engine, self.on_host, len)?, Between::new(self.engine, self.on_host, len)?])
     }
 
-    fn copy(&self, from: (Source<T>, Of), to: (Target<T>, Of)) -> Result<(), Error> {
+    fn copy(&self, from: (Source<T>, Planes), to: (Target<T>, Planes)) -> Result<(), Error> {
         self.what.around.copy(self.engine, from, to, self.watch)
     }
 
     /// Number of bytes in `planes` planes.
     fn bytes(&self, planes: usize) -> usize {
-        planes * self.what.around.area() * size_of::<T>()
+        planes * self.what.swept.area * size_of::<T>()
     }
 
     /// Sends edges, and begins to receive halos, each in a message of its own. The edges are in an array of `length`
@@ -377,7 +368,7 @@ where
         for (rank, edges) in &halos.sends {
             for edge in edges {
                 let first = place(edge.start);
-                let edge = (from, Of { length, runs: (first..first + edge.len()).into() });
+                let edge = (from, Planes::run(first..first + edge.len(), length));
                 let message = match self.shares[*rank] {
                     true => self.offer(number, edge)?,
                     false => self.read(edge)?,
@@ -390,18 +381,18 @@ where
                 }
             }
         }
-        let pieces = halos.before.iter().chain(&halos.after).filter(|piece| piece.rank != this);
-        let rooms = pieces.map(|piece| Ok((piece.rank, self.room(piece)?))).collect::<Result<_, Error>>()?;
+        let pieces = halos.halo.pieces().filter(|piece| piece.part != this);
+        let rooms = pieces.map(|piece| Ok((piece.part, self.room(piece)?))).collect::<Result<_, Error>>()?;
         self.coming = Some(Coming { messages: self.others.exchange(sends, rooms)?, own });
         Ok(())
     }
 
     /// Copies planes of an array to a message.
-    fn read(&self, (from, of): (Source<T>, Of)) -> Result<Bytes, Error> {
-        let planes = of.runs.planes();
+    fn read(&self, (from, of): (Source<T>, Planes)) -> Result<Bytes, Error> {
+        let planes = of.selected();
         if self.sends_arrays && matches!(from, Source::Array(_)) {
-            let mut message = self.engine.arrays::<T>().array(planes * self.what.around.area())?;
-            self.uncounted(|| self.copy((from, of), (Target::Array(&mut message), Of::all(planes))))?;
+            let mut message = self.engine.arrays::<T>().array(planes * self.what.swept.area)?;
+            self.uncounted(|| self.copy((from, of), (Target::Array(&mut message), Planes::all(planes))))?;
             return Bytes::of_array(message);
         }
         let mut message = Bytes::room(self.bytes(planes), "edges")?;
@@ -415,14 +406,14 @@ where
     }
 
     /// Returns a message by which another rank reads planes of an array in place.
-    fn offer(&mut self, number: usize, (from, of): (Source<T>, Of)) -> Result<Bytes, Error> {
-        let planes = of.runs.planes();
+    fn offer(&mut self, number: usize, (from, of): (Source<T>, Planes)) -> Result<Bytes, Error> {
+        let planes = of.selected();
         // Planes in the host's memory are copied to the device first.
         let read = if matches!(from, Source::Host(_)) { Some(self.read((from, of))?) } else { None };
         let Part { engine, what, watch, .. } = *self;
-        let edge = self.outbox.edge(engine, number, planes * what.around.area())?;
+        let edge = self.outbox.edge(engine, number, planes * what.swept.area)?;
         let mark = watch.mark();
-        let to = (Target::Array(edge), Of::all(planes));
+        let to = (Target::Array(edge), Planes::all(planes));
         match read {
             Some(bytes) => what.around.write(engine, &bytes.into_host()?, to, watch)?,
             None => what.around.copy(engine, (from, of), to, watch)?,
@@ -433,13 +424,13 @@ where
     }
 
     /// Buffer for a message with a piece of a halo.
-    fn room(&self, Piece { rank, planes }: &Piece) -> Result<Bytes, Error> {
-        if self.shares[*rank] {
+    fn room(&self, Piece { part, planes }: &Piece) -> Result<Bytes, Error> {
+        if self.shares[*part] {
             return Bytes::zeros(size_of::<Handle>(), "a handle");
         }
         let planes = planes.len();
         if self.sends_arrays {
-            return Bytes::of_array(self.engine.arrays::<T>().array(planes * self.what.around.area())?);
+            return Bytes::of_array(self.engine.arrays::<T>().array(planes * self.what.swept.area)?);
         }
         Bytes::room(self.bytes(planes), "halos")
     }
@@ -455,46 +446,41 @@ where
         let coming = self.coming.take().ok_or_else(|| Error::Internal("No halos were asked for.".into()))?;
         let Coming { messages, mut own } = coming;
         let mut came = messages.wait(self.watch)?.into_iter();
-        let places = [(&halos.before, 0), (&halos.after, length - halos.reach.after)];
-        for (pieces, mut first) in places {
-            for Piece { rank, planes } in pieces {
-                let message = if *rank == this { own.pop_front() } else { came.next() };
-                let shares = self.shares[*rank];
-                let bytes = if shares { size_of::<Handle>() } else { self.bytes(planes.len()) };
-                let message = message.filter(|message| message.len() == bytes);
-                let message =
-                    message.ok_or_else(|| Error::Internal(format!("Halos of rank {rank} are not as awaited.")))?;
-                let at = Of { length, runs: (first..first + planes.len()).into() };
-                first += planes.len();
-                if shares {
-                    self.take(message, (to.target()?, at))?;
-                } else {
-                    self.uncounted(|| self.write(message, (to.target()?, at)))?;
-                }
+        for (Piece { part: rank, planes }, at) in halos.halo.placed(length) {
+            let message = if *rank == this { own.pop_front() } else { came.next() };
+            let shares = self.shares[*rank];
+            let bytes = if shares { size_of::<Handle>() } else { self.bytes(planes.len()) };
+            let message = message.filter(|message| message.len() == bytes);
+            let message =
+                message.ok_or_else(|| Error::Internal(format!("Halos of rank {rank} are not as awaited.")))?;
+            if shares {
+                self.take(message, (to.target()?, at))?;
+            } else {
+                self.uncounted(|| self.write(message, (to.target()?, at)))?;
             }
         }
         Ok(())
     }
 
     /// Copies planes of another rank, named by a message, to planes of an array.
-    fn take(&mut self, message: Bytes, (to, at): (Target<T>, Of)) -> Result<(), Error> {
+    fn take(&mut self, message: Bytes, (to, at): (Target<T>, Planes)) -> Result<(), Error> {
         let Part { engine, what, watch, .. } = *self;
-        let planes = at.runs.planes();
-        let array = self.inbox.array(engine, &message.into_host()?, planes * what.around.area())?;
+        let planes = at.selected();
+        let array = self.inbox.array(engine, &message.into_host()?, planes * what.swept.area)?;
         let mark = watch.mark();
-        what.around.copy(engine, (Source::Array(array), Of::all(planes)), (to, at), watch)?;
+        what.around.copy(engine, (Source::Array(array), Planes::all(planes)), (to, at), watch)?;
         watch.rewind(mark);
         Ok(())
     }
 
     /// Copies a message to planes of an array.
-    fn write(&self, message: Bytes, (to, at): (Target<T>, Of)) -> Result<(), Error> {
+    fn write(&self, message: Bytes, (to, at): (Target<T>, Planes)) -> Result<(), Error> {
         match message {
             Bytes::Host(message) => self.what.around.write(self.engine, &message, (to, at), self.watch),
             Bytes::Pooled(message) => self.what.around.write(self.engine, message.as_slice(), (to, at), self.watch),
             Bytes::Device(message) => {
                 let message: Array<T> = message.into_array();
-                self.copy((Source::Array(&message), Of::all(at.runs.planes())), (to, at))
+                self.copy((Source::Array(&message), Planes::all(at.selected())), (to, at))
             }
         }
     }

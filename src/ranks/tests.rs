@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 
-use super::distribution::Costs;
+use super::costs::Costs;
 use super::fake::{Rank, World};
 use super::{Along, Others, Passed, Plan, run};
 use crate::cpu::Cpu;
 use crate::platform::watch::Watch;
-use crate::stencil::{Boundary, Ends, Error, Real, Reference, Sides, Source, Target};
+use crate::stencil::{Boundary, Ends, Error, Number, Reference, Sides, Source, Target};
 
 use cases::*;
 use counting::Counting;
@@ -35,7 +35,7 @@ fn derivatives_have_the_bits_of_one_process() {
 
 #[test]
 fn convolutions_have_the_bits_of_one_process() {
-    fn what<T: Real>() -> impl Strategy<Value = Operator<T>> {
+    fn what<T: Number>() -> impl Strategy<Value = Operator<T>> {
         let sides = [ends(), ends(), ends()].prop_map(Sides::from);
         (filter(), sides).prop_map(|(filter, sides)| Operator::Convolution(filter, sides))
     }
@@ -43,16 +43,15 @@ fn convolutions_have_the_bits_of_one_process() {
     check_all::<f32>(case(what(), 40), false);
 }
 
-/// Case of a line in equal parts.
-fn line(ranks: usize, length: usize, taps: usize, sweeps: usize, place: Where) -> Case<f64> {
-    let what = Operator::Stencil(vec![1.0 / taps as f64; taps], 0, Boundary::Mirror.into());
+/// Case of lines side by side, in parts of these lengths, on the host, with the measured costs.
+fn lines(lengths: &[usize], across: usize, taps: Vec<f64>, ends: impl Into<Ends<f64>>, sweeps: usize) -> Case<f64> {
     Case {
-        dims: vec![ranks * length, 1],
+        dims: vec![lengths.iter().sum(), across],
         dim: 0,
-        lengths: vec![length; ranks],
-        what,
+        lengths: lengths.to_vec(),
+        what: Operator::Stencil(taps, 0, ends.into()),
         sweeps,
-        place,
+        place: Where::Host,
         late: true,
         reach: false,
         costs: Costs::default(),
@@ -67,24 +66,11 @@ fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
     for ends in pairs.chain([Boundary::Circular.into()]) {
         for (radius, lengths) in [(1, [3000, 2000, 2500]), (5, [2000, 3, 3000]), (3, [1, 2500, 2500])] {
             let taps = (0..2 * radius + 1).map(|i| 0.3 - 0.1 * f64::from(i)).collect();
-            let what = Operator::<f64>::Stencil(taps, 0, ends);
+            let costs = Costs { exchange: 1 << 13, exchange_of_device: 1 << 13, pass: 0, large: 0, ..Costs::default() };
+            let case = Case { costs, ..lines(&lengths, 8, taps, ends, 60) };
             for place in [Where::Host, Where::Far] {
-                let lengths = lengths.to_vec();
-                let dims = vec![lengths.iter().sum(), 8];
+                let case = Case { place, reach: place == Where::Far, ..case.clone() };
                 // The plain reference would take minutes; the engine is compared with it elsewhere.
-                let costs =
-                    Costs { exchange: 1 << 13, exchange_of_device: 1 << 13, pass: 0, large: 0, ..Costs::default() };
-                let case = Case {
-                    dims,
-                    dim: 0,
-                    lengths,
-                    what: what.clone(),
-                    sweeps: 60,
-                    place,
-                    late: true,
-                    reach: place == Where::Far,
-                    costs,
-                };
                 let made = case.check(&Cpu::new()).unwrap_or_else(|error| panic!("{case:?}: {error}"));
                 assert!(made.in_place.iter().filter(|in_place| **in_place).count() > 1, "{case:?}");
                 assert_eq!(made.from_devices > 0, place == Where::Far, "{case:?}");
@@ -97,31 +83,21 @@ fn long_parts_have_the_bits_of_one_process_with_every_pair_of_ends() {
 /// for both strips.
 #[test]
 fn little_is_computed_twice() {
-    for (lengths, dims, sweeps, twice, most_calls) in [
-        (vec![60_000; 3], [180_000, 10], 100, 1.02, 12),
-        (vec![1500, 1500], [3000, 400], 50, 1.08, 40),
+    for (lengths, across, sweeps, twice, most_calls) in [
+        (&[60_000; 3][..], 10, 100, 1.02, 12),
+        (&[1500, 1500], 400, 50, 1.08, 40),
         // So small that exchanges matter too.
-        (vec![400, 1, 399, 0, 400], [1200, 300], 20, 1.2, 20),
+        (&[400, 1, 399, 0, 400], 300, 20, 1.2, 20),
     ] {
-        let what = Operator::<f64>::Stencil(vec![0.25, 0.5, 0.25], 0, Boundary::Replicate.into());
         let strips = Costs { exchange: 1 << 19, pass: 0, large: 0, ..Costs::default() };
         for costs in [Costs::default(), strips] {
-            let case = Case {
-                dims: dims.to_vec(),
-                dim: 0,
-                lengths: lengths.clone(),
-                what: what.clone(),
-                sweeps,
-                place: Where::Host,
-                late: false,
-                reach: false,
-                costs,
-            };
+            let case = lines(lengths, across, vec![0.25, 0.5, 0.25], Boundary::Replicate, sweeps);
+            let case = Case { late: false, costs, ..case };
             let made = case.check(&Cpu::new()).unwrap();
             for (rank, (&updates, &calls)) in
                 made.updates.iter().zip(&made.calls).enumerate().filter(|(rank, _)| case.lengths[*rank] > 100)
             {
-                let own = (case.lengths[rank] * dims[1] * sweeps) as f64;
+                let own = (case.lengths[rank] * across * sweeps) as f64;
                 let what = format!("rank {rank} of {lengths:?}: {updates} of {own}, {calls} calls");
                 assert!(updates as f64 >= own && updates as f64 <= twice * own, "{what}");
                 assert!((1 + u64::from(costs == strips)..=most_calls).contains(&calls), "{what}");
@@ -134,20 +110,8 @@ fn little_is_computed_twice() {
 /// exchange.
 #[test]
 fn small_arrays_take_one_exchange() {
-    for (lengths, calls) in [(vec![50, 40, 30], vec![1, 1, 1]), (vec![0, 500, 0], vec![0, 1, 0])] {
-        let what = Operator::<f64>::Stencil(vec![0.25, 0.5, 0.25], 0, Boundary::Circular.into());
-        let dims = vec![lengths.iter().sum(), 1];
-        let case = Case {
-            dims,
-            dim: 0,
-            lengths,
-            what,
-            sweeps: 1000,
-            place: Where::Host,
-            late: false,
-            reach: false,
-            costs: Costs::default(),
-        };
+    for (lengths, calls) in [([50, 40, 30], [1, 1, 1]), ([0, 500, 0], [0, 1, 0])] {
+        let case = Case { late: false, ..lines(&lengths, 1, vec![0.25, 0.5, 0.25], Boundary::Circular, 1000) };
         assert_eq!(case.check(&Reference).unwrap().calls, calls);
     }
 }
@@ -157,9 +121,9 @@ fn small_arrays_take_one_exchange() {
 #[test]
 fn arrays_of_the_host_go_to_a_device_for_several_rounds() {
     for (room, sweeps, from_host) in [(true, 2000, false), (false, 2000, true), (true, 1, true)] {
-        let mut case = line(2, 1500, 3, sweeps, Where::HostToFar(room));
-        case.costs = Costs { exchange_of_device: 1 << 20, link: 20, large: 0, ..Costs::default() };
-        (case.dims[1], case.what) = (100, Operator::Stencil(vec![0.3, 0.3, 0.4], 0, Boundary::Mirror.into()));
+        let costs = Costs { exchange_of_device: 1 << 20, link: 20, large: 0, ..Costs::default() };
+        let case = lines(&[1500, 1500], 100, vec![0.3, 0.3, 0.4], Boundary::Mirror, sweeps);
+        let case = Case { place: Where::HostToFar(room), costs, ..case };
         let made = case.check(&Cpu::new()).unwrap();
         for rank in 0..2 {
             let (calls, of_host) = (made.calls[rank], made.from_host[rank]);
@@ -171,9 +135,7 @@ fn arrays_of_the_host_go_to_a_device_for_several_rounds() {
 /// Case of a line in parts that are swept in several rounds, in place; one rank has no planes.
 fn in_rounds() -> Case<f64> {
     let costs = Costs { exchange: 1 << 12, pass: 0, large: 0, ..Costs::default() };
-    let mut case = Case { costs, ..line(4, 1000, 3, 100, Where::Host) };
-    (case.dims[0], case.lengths[1]) = (3000, 0);
-    case
+    Case { costs, ..lines(&[1000, 0, 1000, 1000], 1, vec![1.0 / 3.0; 3], Boundary::Mirror, 100) }
 }
 
 /// One rank's part of a collective call, from the start; returns the number of its exchanges and gathers, too.
@@ -187,7 +149,7 @@ fn one_call(
     let dims = case.part_dims(others.rank());
     let plan = Plan::agree(others, &Passed { dims: &dims, along: Along::Last, said: &[], filter: &[] }, watch)?;
     let (mut whole, part) = (f64::whole(&case.what, &plan, case.sweeps), &parts[others.rank()]);
-    whole.costs = case.costs;
+    whole.swept.costs = case.costs;
     let mut results = vec![0.0; part.len()];
     run(others, engine, &whole, Source::Host(part), Target::Host(&mut results), watch)?;
     Ok(others.begun.load(Ordering::Relaxed))

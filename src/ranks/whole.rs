@@ -1,11 +1,11 @@
 //! An operator over a whole array, distributed over the ranks.
 
 use super::Plan;
-use super::distribution::{Costs, Distribution, Swept};
-use super::planes::Around;
+use super::costs::{Costs, Swept};
+use crate::partition::Around;
 use crate::platform::watch::Watch;
 use crate::stencil::{
-    Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Number, Real, Source, Stencil, Target,
+    Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Number, Source, Stencil, Target,
 };
 
 /// Does a number of sweeps over an array of a number of planes, from one array to another.
@@ -15,15 +15,9 @@ type Pass<'a, T> = Box<
 
 /// An operator over a whole array, of which this rank computes a part.
 pub struct Whole<'a, T> {
-    pub(super) distribution: Distribution,
+    pub(super) swept: Swept,
     pub(super) around: Around,
-    /// Radius along the dimension of the distribution.
-    pub(super) radius: usize,
-    circular: bool,
     pub(super) sweeps: usize,
-    /// Number of multiply-adds of an update.
-    work: usize,
-    pub(super) costs: Costs,
     pub(super) pass: Pass<'a, T>,
 }
 
@@ -35,7 +29,7 @@ impl Whole<'_, f64> {
     pub fn stencil(plan: &Plan, dim: usize, what: Stencil) -> Self {
         let (taps, ends) = (what.taps(), what.boundary());
         let reach = (dim == plan.dim()).then_some((taps.radius(), ends.is_circular()));
-        let around = around(plan);
+        let around = plan.around();
         assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
         let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
         let pass: Pass<f64> = Box::new(move |engine, length, sweeps, from, to, watch| {
@@ -45,17 +39,14 @@ impl Whole<'_, f64> {
     }
 }
 
-impl<T: Real> Whole<'_, T>
-where
-    T: Number,
-{
+impl<T: Number> Whole<'_, T> {
     /// A derivative along dimension `dim` of the whole, counted from 0. Its lines are those of the part.
     ///
     /// # Panics
     /// Unless its lines are those of the part along that dimension.
     pub fn derivative(plan: &Plan, dim: usize, what: Derivative<T>) -> Self {
         let reach = (dim == plan.dim()).then_some((DERIVATIVE_RADIUS, what.boundary().is_circular()));
-        let around = around(plan);
+        let around = plan.around();
         assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
         let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| match sweeps {
@@ -72,7 +63,7 @@ where
     pub fn convolution(plan: &Plan, what: Convolution<T>) -> Self {
         let dim = plan.dim();
         let length = plan.dims()[dim];
-        assert!(dim < 3 && what.size()[dim] == length && what.elements() == around(plan).area() * length);
+        assert!(dim < 3 && what.size()[dim] == length && what.elements() == plan.around().area() * length);
         let reach = Some((what.filter().radius()[dim], what.boundary()[dim].is_circular()));
         let counts = (what.sweeps(), what.filter().values().len());
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| {
@@ -88,32 +79,15 @@ impl<'a, T> Whole<'a, T> {
     /// `reach` is the radius along the dimension of the plan, and true if that boundary is circular.
     fn new(plan: &Plan, reach: Option<(usize, bool)>, (sweeps, work): (usize, usize), pass: Pass<'a, T>) -> Self {
         let (radius, circular) = reach.unwrap_or_default();
-        let (distribution, around, costs) = (plan.distribution().clone(), around(plan), Costs::default());
-        Whole { distribution, around, radius, circular, sweeps, work, costs, pass }
+        let (parts, around, costs) = (plan.parts().clone(), plan.around(), Costs::default());
+        Whole { swept: Swept { parts, area: around.area(), radius, circular, work, costs }, around, sweeps, pass }
     }
 
     /// Sets the cost of an exchange to `multiply_adds` multiply-adds, and reads halos on GPUs in place however few they
     /// are, instead of the measured costs: for tests that need many rounds, or one.
     pub fn with_exchange(self, multiply_adds: u128) -> Self {
-        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..self.costs };
-        Whole { costs, ..self }
-    }
-
-    pub(super) fn swept(&self) -> Swept<'_> {
-        let Whole { distribution, around, radius, circular, work, costs, .. } = self;
-        Swept { distribution, area: around.area(), radius: *radius, circular: *circular, work: *work, costs: *costs }
-    }
-}
-
-/// Layout around the dimension of a plan.
-fn around(plan: &Plan) -> Around {
-    let (dim, dims) = (plan.dim(), plan.dims());
-    let product = |dims: &[usize]| dims.iter().try_fold(1_usize, |product, &dim| product.checked_mul(dim));
-    // In an empty array, the product of the other dimensions may overflow.
-    let none = Around { inner: 1, outer: 0 };
-    let (inner, outer) = (product(&dims[..dim]), product(&dims[dim + 1..]));
-    match (inner, outer) {
-        (Some(0), _) | (_, Some(0)) | (None, _) | (_, None) => none,
-        (Some(inner), Some(outer)) => inner.checked_mul(outer).map_or(none, |_| Around { inner, outer }),
+        let costs = self.swept.costs;
+        let costs = Costs { exchange: multiply_adds, exchange_of_device: multiply_adds, opened: 0, ..costs };
+        Whole { swept: Swept { costs, ..self.swept }, ..self }
     }
 }

@@ -12,7 +12,6 @@ use std::sync::Arc;
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::exact::underflow_limit;
@@ -20,6 +19,7 @@ use super::{Area, LoadOnce, Loaded, Plan, measured_multiprocessors};
 use crate::cuda::arguments::{
     FILTER_TENSOR_COLUMNS, FILTER_TENSOR_TILE, FILTER_THREADS, FilterArgument, SidesArgument,
 };
+use crate::partition::Size;
 use crate::stencil::{Error, Filter, Sides};
 
 /// A module for the vector units.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::cut::{Cut, Size};
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
 use super::any_filter;
@@ -14,6 +13,7 @@ use super::columns::{ColumnUnits, columns_of_tiles};
 use super::fused::{images, tiles, volumes};
 use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, tensor};
 use crate::cuda::arguments::{ConvolutionArgument, SidesArgument};
+use crate::partition::{Cut, Size};
 use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
 
 /// Filters with modules of their own, by rows and columns: one for single and one for double. All others go through

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::cut::Cut;
 use super::super::module::{Function, Modules, Shape, Turns, launch};
 use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::cuda::arguments::PieceArgument;
+use crate::partition::Cut;
 use crate::stencil::{
     CoefficientSource, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Error, Lines, MAX_TAPS, Stencil,
 };

@@ -19,10 +19,10 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::sys;
 
 use super::Element;
-use super::cut::{Cut, Tile};
 use super::module::{Function, Module, Modules};
 use super::pace::SharedPace;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC, SidesArgument};
+use crate::partition::{Cut, Size, Tile};
 use crate::stencil::{Boundary, Ends, Error, Sides};
 
 pub(super) use arithmetic::{
@@ -90,6 +90,12 @@ pub(super) struct Area<T> {
 }
 
 impl<T> Area<T> {
+    /// Returns a whole array on the device, which has nothing else to do.
+    pub(super) fn whole(size: Size, sides: Sides<T>, sweeps: usize) -> Area<T> {
+        let tile = Tile::whole(size);
+        Area { under_way: tile.samples(), tile, sides, sweeps, shared: false, queued: true }
+    }
+
     /// True if it is a whole array on the device: all its samples' places are outputs.
     pub(super) fn is_whole(&self) -> bool {
         let span = self.tile.span();

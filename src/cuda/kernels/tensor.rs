@@ -9,13 +9,13 @@ use std::ops::Range;
 use cudarc::driver::sys;
 
 use super::super::Element;
-use super::super::cut::Size;
 use super::super::module::{Function, Modules, Shape, launch};
 use super::super::pace::SharedPace;
 use super::columns::ColumnUnits;
 use super::exact::underflow_limit;
 use super::{Area, LoadOnce, Loaded, Plan, at, measured_multiprocessors};
 use crate::cuda::arguments::{SidesArgument, TensorArgument, TensorPart};
+use crate::partition::Size;
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 /// A module, and its properties before it is loaded.

@@ -10,16 +10,15 @@ use cudarc::driver::sys;
 use super::several::{LAPS, Timing, Walks, lock};
 use super::{LIMITS, emit, walk};
 use crate::cuda::Element;
-use crate::cuda::cut::Cut;
 use crate::cuda::kernels::{Area, ConvolutionKernel, Kernel, Plan};
 use crate::cuda::runtime::clock::Clock;
 use crate::cuda::runtime::generated::Generated;
 use crate::cuda::runtime::module::{Modules, Shape, launch_bytes};
 use crate::cuda::runtime::pace::SharedPace;
 use crate::cuda::runtime::queue::Queue;
+use crate::partition::Cut;
 use crate::stencil::program::{self, Feed, Gait, Node, Program, Recurrence};
-use crate::stencil::{Convolution, Error};
-use crate::stencil::{Filtering, Operation};
+use crate::stencil::{Convolution, Error, Filtering, Operation};
 
 /// Minimum number of elements of a volume for which one sweep takes longer than a launch.
 const MIN_ELEMENTS: usize = 1 << 15;

@@ -6,15 +6,14 @@ use std::ops::Range;
 use cudarc::driver::sys;
 
 use super::sweeping::Sweeps;
-use super::work::Work;
-use crate::cuda::cut::{Cut, Tile};
+use super::work::{Round, Work};
 use crate::cuda::driver::context::Event;
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::CallBuffers;
-use crate::host::{self, SharedOutput};
+use crate::partition::{Cut, Tile};
 use crate::platform::watch::Watch;
 use crate::stencil::Error;
 
@@ -29,54 +28,69 @@ pub(super) fn deep<T: Element>(
     budget: Budget,
     watch: &Watch,
 ) -> Result<bool, Error> {
-    let queue = device.queue.clone();
-    // Unused buffers are room for a tile.
-    queue.release();
-    let mut limit = budget.during_a_call(|| device.context.free_memory())? / (DEEP_BUFFERS * size_of::<T>());
-    let (cut, _own, buffers) = loop {
-        let Some(cut) = kernel.deep(work.sweeps, limit) else {
-            return Ok(false);
-        };
-        let bytes = cut.most_samples() * size_of::<T>();
-        let mut own = CallBuffers::new(&queue);
-        let mut buffers = [0; DEEP_BUFFERS];
-        let room = match device.has_room(DEEP_BUFFERS, bytes, budget)? {
-            true => buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address)),
-            false => Err(Error::OutOfMemory(String::new())),
-        };
-        match room {
-            Ok(()) => break (cut, own, buffers),
-            Err(Error::OutOfMemory(_)) => limit = cut.most_samples() / 2,
-            Err(error) => return Err(error),
-        }
-        drop(own);
-        queue.release();
+    let Some((cut, reserved)) = reserve(&mut [&mut *device], kernel, work, budget)? else {
+        return Ok(false);
     };
     // Earlier users of the buffers may have work in flight.
-    queue.wait()?;
-    let rounds = work.sweeps.div_ceil(cut.sweeps());
-    host::ping_pong(input, output, rounds, |round, from, to| {
-        let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
-        let work = Work { sweeps, ..*work };
-        let round = DeepRound { kernel, work, cut: &cut, from, to: &SharedOutput::new(to), watch };
-        round.run(device, 0..cut.count(), buffers)
+    device.queue.wait()?;
+    cut.rounds(work.sweeps).over(input, output, |sweeps, from, to| {
+        let round = Round { kernel, work: Work { sweeps, ..*work }, cut: &cut, from, to, watch };
+        round.deep(device, 0..cut.count(), reserved[0].1)
     })?;
     Ok(true)
 }
 
-/// Number of buffers for deep tiles: two to sweep to and fro, and one for the last tile and then the next one.
-pub(crate) const DEEP_BUFFERS: usize = 3;
-
-/// A round over deep tiles.
-pub(crate) struct DeepRound<'a, T> {
-    pub(crate) kernel: &'a dyn Kernel<T>,
-    /// The whole array, and the sweeps of this round.
-    pub(crate) work: Work<T>,
-    pub(crate) cut: &'a Cut<T>,
-    pub(crate) from: &'a [T],
-    pub(crate) to: &'a SharedOutput<'a, T>,
-    pub(crate) watch: &'a Watch,
+/// Chooses deep tiles, at least one for each device, and reserves buffers for them on each; `None` if the kernel has no
+/// such tiles for which the budget and the devices have room.
+pub(crate) fn reserve<T: Element>(
+    devices: &mut [&mut Device],
+    kernel: &dyn Kernel<T>,
+    work: &Work<T>,
+    budget: Budget,
+) -> Result<Option<Reserved<T>>, Error> {
+    let mut limit = work.elements().div_ceil(devices.len());
+    for device in devices.iter_mut() {
+        device.context.bind()?;
+        // Unused buffers are room for a tile.
+        device.queue.release();
+        let free = budget.during_a_call(|| device.context.free_memory())?;
+        limit = limit.min(free / (DEEP_BUFFERS * size_of::<T>()));
+    }
+    loop {
+        let Some(cut) = kernel.deep(work.sweeps, limit) else {
+            return Ok(None);
+        };
+        let bytes = cut.most_samples() * size_of::<T>();
+        let mut reserved = Vec::with_capacity(devices.len());
+        let room = devices.iter_mut().try_for_each(|device| {
+            device.context.bind()?;
+            if !device.has_room(DEEP_BUFFERS, bytes, budget)? {
+                return Err(Error::OutOfMemory(String::new()));
+            }
+            let (mut own, mut buffers) = (CallBuffers::new(&device.queue), [0; DEEP_BUFFERS]);
+            buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address))?;
+            reserved.push((own, buffers));
+            Ok(())
+        });
+        match room {
+            Ok(()) => return Ok(Some((cut, reserved))),
+            Err(Error::OutOfMemory(_)) => limit = cut.most_samples() / 2,
+            Err(error) => return Err(error),
+        }
+        drop(reserved);
+        for device in devices.iter_mut() {
+            device.queue.release();
+        }
+    }
 }
+
+/// Number of buffers for deep tiles: two to sweep to and fro, and one for the last tile and then the next one.
+const DEEP_BUFFERS: usize = 3;
+
+type Buffers = [sys::CUdeviceptr; DEEP_BUFFERS];
+
+/// Deep tiles, and for each device its buffers and their addresses.
+type Reserved<T> = (Cut<T>, Vec<(CallBuffers, Buffers)>);
 
 /// Work in flight over a tile.
 pub(crate) struct SweptTile {
@@ -88,14 +102,14 @@ pub(crate) struct SweptTile {
     pub(crate) counted: usize,
 }
 
-impl<T: Element> DeepRound<'_, T> {
+impl<T: Element> Round<'_, T> {
     /// Does the tiles of these numbers, one after the other. While the device is at work on one, the outputs of the
     /// last one are downloaded, and the next one is uploaded to their place.
-    pub(crate) fn run(
+    pub(crate) fn deep(
         &self,
         device: &mut Device,
         numbers: impl Iterator<Item = usize>,
-        buffers: [sys::CUdeviceptr; DEEP_BUFFERS],
+        buffers: Buffers,
     ) -> Result<(), Error> {
         let [mut here, mut other, mut ahead] = buffers;
         let mut tiles = numbers.map(|number| self.cut.tile(number)).peekable();
@@ -115,7 +129,7 @@ impl<T: Element> DeepRound<'_, T> {
     /// Uploads a tile to a buffer that no work in flight uses.
     pub(crate) fn send(&self, device: &mut Device, tile: &Tile, to: sys::CUdeviceptr) -> Result<(), Error> {
         let context = device.context.clone();
-        let gather = |part: Range<usize>, to: &mut [T]| self.cut.gather_part(tile, part, self.from, to);
+        let gather = |part: Range<usize>, to: &mut [T]| self.cut.gather(tile, part, self.from, to);
         // SAFETY: each buffer has room for every tile; it is not in use, by the caller's promise.
         unsafe { device.slots.upload_by(&context, tile.samples(), &gather, to, self.watch) }
     }
@@ -131,8 +145,7 @@ impl<T: Element> DeepRound<'_, T> {
         let (samples, outputs, [here, other]) = (tile.samples(), tile.outputs(), buffers);
         // The kernel sees an ordinary array with its boundary on all sides. At the cuts the results are wrong, and are
         // not used.
-        let area =
-            Area { tile: Tile::whole(tile.size()), sides, sweeps, under_way: samples, shared: false, queued: true };
+        let area = Area::whole(tile.size(), sides, sweeps);
         let plan = self.kernel.plan(&device.modules, &area)?;
         let mut counted = 0;
         let mut progress = |updates: usize| {
@@ -165,7 +178,7 @@ impl<T: Element> DeepRound<'_, T> {
             return Ok(());
         }
         // SAFETY: every tile is fetched once, and each part of it by one thread.
-        let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter_part(tile, part, from, self.to) };
+        let scatter = |part: Range<usize>, from: &[T]| unsafe { self.cut.scatter(tile, part, from, self.to) };
         // SAFETY: the tile lies there by then, and no later work in flight writes there.
         unsafe { device.slots.download_by(&context, (from, &ready), span.len(), &scatter, self.watch) }?;
         self.watch.count(self.work.sweeps * tile.outputs() - counted);

@@ -79,6 +79,6 @@ fn run_all<T: Element>(
 
 /// True if an array of the host should be resident while it is swept, if there is room.
 pub(crate) fn prefers_resident<T: Element>(kernel: &dyn Kernel<T>, work: &Work<T>) -> bool {
-    let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).sweeps() < work.sweeps;
+    let rounds = || kernel.cut(work.sweeps, target(work), usize::MAX).rounds(work.sweeps).count() > 1;
     work.sweeps > 1 && (kernel.prefers_resident(work.sweeps) || rounds())
 }

@@ -3,7 +3,6 @@
 use super::array::{address, take_over, too_large};
 use super::sweeping::Sweeps;
 use super::work::Work;
-use crate::cuda::cut::Tile;
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
@@ -61,14 +60,7 @@ pub(super) fn resident<T: Element>(
             other
         }
     };
-    let area = Area {
-        tile: Tile::whole(work.size),
-        sides: work.sides,
-        sweeps: work.sweeps,
-        under_way: elements,
-        shared: false,
-        queued: true,
-    };
+    let area = Area::whole(work.size, work.sides, work.sweeps);
     let plan = kernel.plan(&device.modules, &area)?;
     let mut counted = 0;
     let mut progress = |updates: usize| {

@@ -4,8 +4,7 @@
 use cudarc::driver::sys;
 
 use super::sweeping::Sweeps;
-use super::work::Work;
-use crate::cuda::cut::{Cut, SWEPT_BYTES, Tile};
+use super::work::{Round, Work};
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{Area, Kernel};
@@ -13,9 +12,9 @@ use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::module::Modules;
 use crate::cuda::runtime::sharing::Job;
 use crate::cuda::runtime::slots::{PIECE_BYTES, Slot};
-use crate::host::{self, SharedOutput};
+use crate::partition::{Cut, SWEPT_BYTES};
 use crate::platform::watch::Watch;
-use crate::stencil::{Error, Sides};
+use crate::stencil::Error;
 
 /// Up to this many sweeps the link is the bottleneck. Beyond, it is the device: tiles are larger, and an array that is
 /// one tile stays one.
@@ -40,40 +39,28 @@ pub(super) fn streamed<T: Element>(
     watch: &Watch,
 ) -> Result<(), Error> {
     let (cut, slots) = reserve(device, kernel, work, budget, 1)?;
-    let rounds = work.sweeps.div_ceil(cut.sweeps());
-    host::ping_pong(input, output, rounds, |round, from, to| {
-        let sweeps = cut.sweeps().min(work.sweeps - round * cut.sweeps());
-        let stream = StreamedRound { kernel, cut: &cut, sweeps, from, to: &SharedOutput::new(to), watch };
-        stream.run(device, slots, 0..cut.count())
+    cut.rounds(work.sweeps).over(input, output, |sweeps, from, to| {
+        let round = Round { kernel, work: Work { sweeps, ..*work }, cut: &cut, from, to, watch };
+        round.streamed(device, slots, 0..cut.count())
     })
 }
 
-/// A round over tiles that go through the slots.
-pub(crate) struct StreamedRound<'a, T> {
-    pub(crate) kernel: &'a dyn Kernel<T>,
-    pub(crate) cut: &'a Cut<T>,
-    pub(crate) sweeps: usize,
-    pub(crate) from: &'a [T],
-    pub(crate) to: &'a SharedOutput<'a, T>,
-    pub(crate) watch: &'a Watch,
-}
-
-impl<T: Element> StreamedRound<'_, T> {
+impl<T: Element> Round<'_, T> {
     /// Does the tiles of these numbers, through `slots` slots of a device.
-    pub(crate) fn run(
+    pub(crate) fn streamed(
         &self,
         device: &mut Device,
         slots: usize,
         numbers: impl ExactSizeIterator<Item = usize> + Send,
     ) -> Result<(), Error> {
-        let StreamedRound { kernel, cut, sweeps, from, to, watch } = *self;
         let modules = device.modules.clone();
-        let under_way = (slots * cut.most_samples()).min(from.len());
-        let (sides, shared) = (cut.sides(), slots > 1);
-        let round =
-            TileContext { kernel, modules: &modules, cut: *cut, sides, sweeps, under_way, shared, from, to, watch };
-        let jobs = numbers.map(|number| TileJob { round: &round, tile: cut.tile(number), counted: 0 });
-        device.slots.share(slots, jobs, watch)
+        let under_way = (slots * self.cut.most_samples()).min(self.from.len());
+        let (sides, sweeps, shared) = (self.cut.sides(), self.work.sweeps, slots > 1);
+        let jobs = numbers.map(|number| {
+            let area = Area { tile: self.cut.tile(number), sides, sweeps, under_way, shared, queued: false };
+            TileJob { round: self, modules: &modules, area, counted: 0 }
+        });
+        device.slots.share(slots, jobs, self.watch)
     }
 }
 
@@ -128,48 +115,34 @@ pub(crate) fn reserve<T: Element>(
     }
 }
 
-/// Common data of the tiles of a round.
-struct TileContext<'a, T> {
-    kernel: &'a dyn Kernel<T>,
-    modules: &'a Modules,
-    cut: Cut<T>,
-    sides: Sides<T>,
-    sweeps: usize,
-    under_way: usize,
-    shared: bool,
-    from: &'a [T],
-    to: &'a SharedOutput<'a, T>,
-    watch: &'a Watch,
-}
-
 /// All sweeps of a round over one tile.
 struct TileJob<'a, T> {
-    round: &'a TileContext<'a, T>,
-    tile: Tile,
+    round: &'a Round<'a, T>,
+    modules: &'a Modules,
+    area: Area<T>,
     /// Updates already reported to the watch.
     counted: usize,
 }
 
 impl<T: Element> Job<Slot> for TileJob<'_, T> {
     fn start(&mut self, slot: &mut Slot) -> Result<(), Error> {
-        let (round, tile) = (self.round, &self.tile);
+        let (round, tile) = (self.round, &self.area.tile);
         let samples = tile.samples();
-        round.cut.gather(tile, round.from, slot.samples(samples));
-        let TileContext { sides, sweeps, under_way, shared, .. } = *round;
-        let area = Area { tile: tile.clone(), sides, sweeps, under_way, shared, queued: false };
-        let plan = round.kernel.plan(round.modules, &area)?;
+        round.cut.gather(tile, 0..samples, round.from, slot.samples(samples));
+        let plan = round.kernel.plan(self.modules, &self.area)?;
+        let sweeps = round.work.sweeps;
         let counted = &mut self.counted;
         let outputs = tile.outputs();
         let mut progress = |updates: usize| {
-            let updates = updates.min(round.sweeps * outputs);
+            let updates = updates.min(sweeps * outputs);
             round.watch.count(updates - *counted);
             *counted = updates;
             Ok(round.watch.check()?)
         };
         let work = round.kernel.work();
-        let sweeps = Sweeps { plan: &*plan, outputs, work, sweeps: round.sweeps };
-        slot.compute::<T>(samples, tile.span().len(), round.sweeps == 1, |stream, [input, output]| {
-            let in_input = sweeps.run(stream, input, [output, input], &mut progress)?.in_other;
+        let run = Sweeps { plan: &*plan, outputs, work, sweeps };
+        slot.compute::<T>(samples, tile.span().len(), sweeps == 1, |stream, [input, output]| {
+            let in_input = run.run(stream, input, [output, input], &mut progress)?.in_other;
             let result = if in_input { input } else { output };
             Ok(result + (plan.first_output() * size_of::<T>()) as sys::CUdeviceptr)
         })?;
@@ -181,14 +154,14 @@ impl<T: Element> Job<Slot> for TileJob<'_, T> {
     }
 
     fn finish(self: Box<Self>, slot: &mut Slot) -> Result<(), Error> {
-        let round = self.round;
-        let outputs = slot.outputs(self.tile.span().len())?;
-        if let Some(places) = round.cut.run_of(&self.tile) {
+        let (round, tile) = (self.round, &self.area.tile);
+        let outputs = slot.outputs(tile.span().len())?;
+        if let Some(places) = round.cut.run_of(tile) {
             round.to.await_pages(places);
         }
         // SAFETY: every tile is one job.
-        unsafe { round.cut.scatter(&self.tile, outputs, round.to) };
-        round.watch.count(round.sweeps * self.tile.outputs() - self.counted);
+        unsafe { round.cut.scatter(tile, 0..outputs.len(), outputs, round.to) };
+        round.watch.count(round.work.sweeps * tile.outputs() - self.counted);
         Ok(())
     }
 }

@@ -1,6 +1,9 @@
-//! Description of the work: sweeps over an array of some size, without the kernel and the data.
+//! Description of the work: sweeps over an array of some size; and a round of them over tiles of the host's memory.
 
-use crate::cuda::cut::Size;
+use crate::cuda::kernels::Kernel;
+use crate::host::SharedOutput;
+use crate::partition::{Cut, Size};
+use crate::platform::watch::Watch;
 use crate::stencil::Sides;
 
 /// Sweeps over an array of this size.
@@ -17,4 +20,15 @@ impl<T> Work<T> {
     pub(crate) fn elements(&self) -> usize {
         self.size.iter().product()
     }
+}
+
+/// A round over tiles: through the slots, or each on the device like an array of its own.
+pub(crate) struct Round<'a, T> {
+    pub(crate) kernel: &'a dyn Kernel<T>,
+    /// The whole array, and the sweeps of this round.
+    pub(crate) work: Work<T>,
+    pub(crate) cut: &'a Cut<T>,
+    pub(crate) from: &'a [T],
+    pub(crate) to: &'a SharedOutput<'a, T>,
+    pub(crate) watch: &'a Watch,
 }

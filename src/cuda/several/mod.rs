@@ -1,6 +1,6 @@
 //! The engine on several devices of one process.
 
-mod partition;
+mod division;
 mod parts;
 pub(crate) mod team;
 mod threads;

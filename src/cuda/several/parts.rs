@@ -1,7 +1,7 @@
 //! Sweeps over an array on several devices at once, each with a part of it.
 //!
 //! # Rounds
-//! The array is cut along one dimension into parts with halos, [tiles](crate::cuda::cut) that stay on their devices. In
+//! The array is cut along one dimension into parts with halos, [tiles](crate::partition) that stay on their devices. In
 //! a round every part is swept as an array of its own, as often as its halo allows. Then each halo is filled anew from
 //! the parts that compute its elements: from device to device between peers, else by the driver through the host. So
 //! the array crosses the host's link only at the begin and at the end.
@@ -15,19 +15,19 @@ use std::time::Duration;
 
 use cudarc::driver::sys;
 
-use super::partition::Partition;
+use super::division::Division;
 use super::threads::on_all;
 use super::timeline::{Notes, Timeline, What};
-use crate::cuda::cut::Tile;
 use crate::cuda::driver::context::{Context, Event, HostContext, Stream};
 use crate::cuda::driver::memory::Idle;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::Kernel;
-use crate::cuda::routes::deep::{DeepRound, SweptTile};
-use crate::cuda::routes::work::Work;
+use crate::cuda::routes::deep::SweptTile;
+use crate::cuda::routes::work::{Round, Work};
 use crate::cuda::runtime::device::Device;
 use crate::cuda::runtime::queue::{CallBuffers, Queue};
 use crate::host::SharedOutput;
+use crate::partition::Tile;
 use crate::platform::watch::Watch;
 use crate::platform::workers::Workers;
 use crate::stencil::Error;
@@ -36,7 +36,7 @@ use crate::stencil::Error;
 pub(crate) struct PartsRun<'a, T> {
     pub(crate) kernel: &'a dyn Kernel<T>,
     pub(crate) work: &'a Work<T>,
-    pub(crate) partition: &'a Partition<T>,
+    pub(crate) division: &'a Division<T>,
     pub(crate) timeline: Option<&'a Timeline>,
     pub(crate) watch: &'a Watch,
 }
@@ -53,32 +53,32 @@ impl Drop for Settled {
 impl<T: Element> PartsRun<'_, T> {
     /// Does all sweeps, from the host's memory to the host's memory.
     pub(crate) fn all(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<(), Error> {
-        let (_, bytes) = self.partition.buffers();
+        let (_, bytes) = self.division.buffers();
         // Others read a device's buffers: they are freed when all are done.
         let owns: Vec<_> = devices.iter().map(|device| Mutex::new(CallBuffers::new(&device.queue))).collect();
         let _settled = Settled(devices.iter().map(|device| device.queue.clone()).collect());
         let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
         let contexts: Vec<Arc<Context>> = devices.iter().map(|device| device.context.clone()).collect();
-        let rendezvous = Rendezvous::new(self.partition.parts.len());
+        let rendezvous = Rendezvous::new(self.division.parts.len());
         let output = SharedOutput::new(output);
         let failed = |error: &Error| rendezvous.fail(error);
         on_all(devices, &failed, &|index, device| {
-            let round = DeepRound {
+            let round = Round {
                 kernel: &*kernels[index],
                 work: *self.work,
-                cut: &self.partition.cut,
+                cut: &self.division.cut,
                 from: input,
                 to: &output,
                 watch: self.watch,
             };
             let mut own = owns[index].lock().unwrap_or_else(PoisonError::into_inner);
             let mut parts = Vec::new();
-            for number in self.partition.of_device(index) {
-                let (tile, here) = (&self.partition.parts[number].tile, own.room_for(bytes)?);
+            for number in self.division.of_device(index) {
+                let (tile, here) = (&self.division.parts[number].tile, own.room_for(bytes)?);
                 parts.push(OnDevice { number, tile, here, other: 0, arrived: None, counted: 0 });
             }
             let mut notes = Notes::new(self.timeline, index, device.queue.stream())?;
-            let member = Member { run: round, partition: self.partition, contexts: &contexts, rendezvous: &rendezvous };
+            let member = Member { run: round, division: self.division, contexts: &contexts, rendezvous: &rendezvous };
             member.send(device, &mut parts, &mut own, bytes)?;
             member.run(device, parts, &mut notes)?;
             notes.hand_in()
@@ -101,8 +101,8 @@ struct OnDevice<'a> {
 
 /// Work of one device.
 struct Member<'a, T> {
-    run: DeepRound<'a, T>,
-    partition: &'a Partition<T>,
+    run: Round<'a, T>,
+    division: &'a Division<T>,
     contexts: &'a [Arc<Context>],
     rendezvous: &'a Rendezvous,
 }
@@ -170,14 +170,12 @@ impl<T: Element> Member<'_, T> {
         copies: &Arc<Stream>,
         notes: &mut Notes,
     ) -> Result<(), Error> {
-        let (sweeps, at_once) = (self.run.work.sweeps, self.partition.cut.sweeps());
-        let rounds = sweeps.div_ceil(at_once);
-        for round in 0..rounds {
-            let now = at_once.min(sweeps - round * at_once);
+        let rounds = self.division.cut.rounds(self.run.work.sweeps);
+        for round in 0..rounds.count() {
             for part in &mut *parts {
-                self.sweep(device, part, (round, now), notes)?;
+                self.sweep(device, part, (round, rounds.sweeps_of(round)), notes)?;
             }
-            if round + 1 < rounds {
+            if round + 1 < rounds.count() {
                 self.fill_from_here(device, parts)?;
                 for part in &mut *parts {
                     self.fill_from_others(copies, part, round, notes)?;
@@ -201,13 +199,13 @@ impl<T: Element> Member<'_, T> {
             stream.begin_after(&arrived)?;
         }
         if round > 0 {
-            for other in self.partition.shown_in(part.number) {
+            for other in self.division.shown_in(part.number) {
                 let filled = self.rendezvous.filled(other, round - 1, self.run.watch)?;
                 stream.begin_after(&filled)?;
             }
         }
         let work = Work { sweeps, ..self.run.work };
-        let run = DeepRound { work, ..self.run };
+        let run = Round { work, ..self.run };
         let begin = notes.begin(stream)?;
         let SweptTile { result, ready, counted } = run.sweep(device, part.tile, [part.here, part.other])?;
         // The round counts as done when the next one begins: that is after this on the queue.
@@ -226,11 +224,11 @@ impl<T: Element> Member<'_, T> {
     /// Fills halos of the device's parts from each other, on its queue.
     fn fill_from_here(&self, device: &Device, parts: &[OnDevice]) -> Result<(), Error> {
         for part in parts {
-            for segment in &self.partition.parts[part.number].halo {
+            for segment in &self.division.parts[part.number].halo {
                 let Some(owner) = parts.iter().find(|other| other.number == segment.part) else { continue };
-                let (to, from) = (at::<T>(part.here, segment.to), at::<T>(owner.here, segment.from));
+                let (to, from) = (at::<T>(part.here, segment.to.start), at::<T>(owner.here, segment.from));
                 // SAFETY: both are within their parts, whose work is on this queue, and outputs are no halos.
-                unsafe { device.queue.copy(to, from, segment.elements * size_of::<T>()) }?;
+                unsafe { device.queue.copy(to, from, segment.to.len() * size_of::<T>()) }?;
             }
         }
         Ok(())
@@ -244,7 +242,7 @@ impl<T: Element> Member<'_, T> {
         round: usize,
         notes: &mut Notes,
     ) -> Result<(), Error> {
-        let segments = self.partition.of_others(part.number);
+        let segments = self.division.of_others(part.number);
         if segments.is_empty() {
             return Ok(());
         }
@@ -257,11 +255,11 @@ impl<T: Element> Member<'_, T> {
             if begin.is_none() {
                 begin = notes.begin(copies)?;
             }
-            let owner = &self.contexts[self.partition.parts[segment.part].device];
-            let (to, from) = (at::<T>(part.here, segment.to), at::<T>(address, segment.from));
+            let owner = &self.contexts[self.division.parts[segment.part].device];
+            let (to, from) = (at::<T>(part.here, segment.to.start), at::<T>(address, segment.from));
             // SAFETY: both are within their parts; the source is overwritten only after this copy, and the halo is read
             // only after it: both wait for the event that follows.
-            unsafe { copies.copy_from(owner, to, from, segment.elements * size_of::<T>()) }?;
+            unsafe { copies.copy_from(owner, to, from, segment.to.len() * size_of::<T>()) }?;
         }
         let (arrived, filled) = (Arc::new(Event::new(copies.context())?), Event::new(copies.context())?);
         arrived.record(copies)?;

@@ -11,11 +11,10 @@
 
 use std::path::PathBuf;
 
-use super::partition::Partition;
+use super::division::Division;
 use super::parts::PartsRun;
 use super::threads::{Shared, on_all};
 use super::timeline::Timeline;
-use crate::cuda::cut::{Cut, Size, Tile};
 use crate::cuda::driver::context::Context;
 use crate::cuda::driver::memory::Budget;
 use crate::cuda::element::Element;
@@ -23,12 +22,11 @@ use crate::cuda::engine::Cuda;
 use crate::cuda::kernels::{Area, Kernel};
 use crate::cuda::operators::{self, Runs};
 use crate::cuda::routes;
-use crate::cuda::routes::deep::{DEEP_BUFFERS, DeepRound};
-use crate::cuda::routes::streamed::{self, StreamedRound};
-use crate::cuda::routes::work::Work;
+use crate::cuda::routes::work::{Round, Work};
+use crate::cuda::routes::{deep, streamed};
 use crate::cuda::runtime::device::{self, Device};
-use crate::cuda::runtime::queue::CallBuffers;
-use crate::host::{self, SharedOutput};
+use crate::host;
+use crate::partition::{Cut, Size};
 use crate::platform::watch::Watch;
 use crate::stencil::program::Gait;
 use crate::stencil::{
@@ -181,7 +179,7 @@ impl<T: Element> SharedRun<'_, T> {
         let prefers_resident =
             self.work.sweeps > 1 && (self.depth.is_some() || routes::prefers_resident(self.kernel, self.work));
         if prefers_resident {
-            let Some(partition) = self.partition(devices.0)? else {
+            let Some(division) = self.division(devices.0)? else {
                 // One device takes no longer.
                 let [first, ..] = &mut *devices.0 else { return Ok(()) };
                 first.context.bind()?;
@@ -189,35 +187,33 @@ impl<T: Element> SharedRun<'_, T> {
                 let (kernel, to) = (self.kernel.another(), &mut Target::Host(output));
                 return routes::run(first, &*kernel, self.work, Source::Host(input), to, self.budget, self.watch);
             };
-            if self.in_parts(devices.0, &partition, input, output)? || self.deep(devices.0, input, output)? {
+            if self.in_parts(devices.0, &division, input, output)? || self.deep(devices.0, input, output)? {
                 return Ok(());
             }
         }
         self.streamed(devices.0, input, output)
     }
 
-    /// Returns the partition of the array, if parts are worth it.
-    fn partition(&self, devices: &[&mut Device]) -> Result<Option<Partition<T>>, Error> {
+    /// Returns the division of the array, if parts are worth it.
+    fn division(&self, devices: &[&mut Device]) -> Result<Option<Division<T>>, Error> {
         if let Some(depth) = self.depth {
-            return Ok(Partition::of_depth(self.work, devices.len(), depth));
+            return Ok(Division::of_depth(self.work, devices.len(), depth));
         }
         let direct = self.direct && reach_each_other(devices)?;
         let fused = |size: Size| {
             let [first, ..] = devices else { return Ok(1) };
             first.context.bind()?;
-            let (kernel, tile) = (self.kernel.another(), Tile::whole(size));
             let Work { sides, sweeps, .. } = *self.work;
-            let area = Area { under_way: tile.samples(), tile, sides, sweeps, shared: false, queued: true };
-            kernel.plan(&first.modules, &area)?.fused(sweeps)
+            self.kernel.another().plan(&first.modules, &Area::whole(size, sides, sweeps))?.fused(sweeps)
         };
-        Partition::new(self.work, self.kernel.work(), devices.len(), direct, fused)
+        Division::new(self.work, self.kernel.work(), devices.len(), direct, fused)
     }
 
     /// Does all sweeps, each device with its parts of the array; returns false if they have no room.
     fn in_parts(
         &self,
         devices: &mut [&mut Device],
-        partition: &Partition<T>,
+        division: &Division<T>,
         input: &[T],
         output: &mut [T],
     ) -> Result<bool, Error> {
@@ -226,14 +222,14 @@ impl<T: Element> SharedRun<'_, T> {
         }
         // Unused buffers are room for a part.
         for device in devices.iter_mut() {
-            let (buffers, bytes) = partition.buffers();
+            let (buffers, bytes) = division.buffers();
             device.context.bind()?;
             if !device.has_room(buffers, bytes, self.budget)? {
                 return Ok(false);
             }
         }
         let SharedRun { kernel, work, timeline, watch, .. } = *self;
-        let run = PartsRun { kernel, work, partition, timeline, watch };
+        let run = PartsRun { kernel, work, division, timeline, watch };
         let mark = self.watch.mark();
         match run.all(devices, input, output) {
             Err(Error::OutOfMemory(_)) => {
@@ -247,55 +243,18 @@ impl<T: Element> SharedRun<'_, T> {
 
     /// Does all sweeps in deep tiles; returns false if there are none, or no room for them.
     fn deep(&self, devices: &mut [&mut Device], input: &[T], output: &mut [T]) -> Result<bool, Error> {
-        let mut limit = self.work.elements().div_ceil(devices.len());
-        for device in devices.iter_mut() {
-            device.context.bind()?;
-            device.queue.release();
-            let free = self.budget.during_a_call(|| device.context.free_memory())?;
-            limit = limit.min(free / (DEEP_BUFFERS * size_of::<T>()));
-        }
         // Tiles larger by the halo than a device's share are worth it, if there is room for them.
-        let (cut, owns) = loop {
-            let Some(cut) = self.kernel.deep(self.work.sweeps, limit) else {
-                return Ok(false);
-            };
-            let bytes = cut.most_samples() * size_of::<T>();
-            let mut owns = Vec::with_capacity(devices.len());
-            let room = devices.iter_mut().try_for_each(|device| {
-                device.context.bind()?;
-                if !device.has_room(DEEP_BUFFERS, bytes, self.budget)? {
-                    return Err(Error::OutOfMemory(String::new()));
-                }
-                let (mut own, mut buffers) = (CallBuffers::new(&device.queue), [0; DEEP_BUFFERS]);
-                buffers.iter_mut().try_for_each(|buffer| own.room_for(bytes).map(|address| *buffer = address))?;
-                owns.push((own, buffers));
-                Ok(())
-            });
-            match room {
-                Ok(()) => break (cut, owns),
-                Err(Error::OutOfMemory(_)) => limit = cut.most_samples() / 2,
-                Err(error) => return Err(error),
-            }
-            drop(owns);
-            for device in devices.iter_mut() {
-                device.queue.release();
-            }
+        let Some((cut, reserved)) = deep::reserve(devices, self.kernel, self.work, self.budget)? else {
+            return Ok(false);
         };
-        let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
-        let buffers: Vec<_> = owns.iter().map(|(_, buffers)| *buffers).collect();
-        self.in_rounds(&cut, input, output, |sweeps, from, to| {
-            let numbers = Shared::new(0..cut.count());
-            on_all(devices, &|_| {}, &|index, device| {
-                let kernel = &*kernels[index];
-                // Earlier users of the buffers may have work in flight.
-                device.queue.wait()?;
-                let work = Work { sweeps, ..*self.work };
-                let round = DeepRound { kernel, work, cut: &cut, from, to, watch: self.watch };
-                let result = round.run(device, numbers.take(), buffers[index]);
-                // Also after an error, nothing is in flight when the buffers are returned.
-                device.queue.finish();
-                result
-            })
+        let buffers: Vec<_> = reserved.iter().map(|(_, buffers)| *buffers).collect();
+        self.in_tiles(devices, &cut, input, output, |round, index, device, numbers| {
+            // Earlier users of the buffers may have work in flight.
+            device.queue.wait()?;
+            let result = round.deep(device, numbers, buffers[index]);
+            // Also after an error, nothing is in flight when the buffers are returned.
+            device.queue.finish();
+            result
         })?;
         Ok(true)
     }
@@ -312,28 +271,28 @@ impl<T: Element> SharedRun<'_, T> {
         let Some(cut) = reserved.iter().map(|(cut, _)| *cut).min_by_key(Cut::most_samples) else {
             return Ok(());
         };
-        let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
-        self.in_rounds(&cut, input, output, |sweeps, from, to| {
-            let numbers = Shared::new(0..cut.count());
-            on_all(devices, &|_| {}, &|index, device| {
-                let kernel = &*kernels[index];
-                let round = StreamedRound { kernel, cut: &cut, sweeps, from, to, watch: self.watch };
-                round.run(device, reserved[index].1, numbers.take())
-            })
+        self.in_tiles(devices, &cut, input, output, |round, index, device, numbers| {
+            round.streamed(device, reserved[index].1, numbers)
         })
     }
 
-    /// Does all sweeps, in rounds of as many as the halos of a cut allow.
-    fn in_rounds(
+    /// Does all sweeps, in rounds over tiles of which each device takes the next when it is done with one.
+    fn in_tiles(
         &self,
+        devices: &mut [&mut Device],
         cut: &Cut<T>,
         input: &[T],
         output: &mut [T],
-        mut round: impl FnMut(usize, &[T], &SharedOutput<T>) -> Result<(), Error>,
+        run: impl Fn(&Round<T>, usize, &mut Device, &Shared) -> Result<(), Error> + Sync,
     ) -> Result<(), Error> {
-        let (sweeps, at_once) = (self.work.sweeps, cut.sweeps());
-        host::ping_pong(input, output, sweeps.div_ceil(at_once), |number, from, to| {
-            round(at_once.min(sweeps - number * at_once), from, &SharedOutput::new(to))
+        let kernels: Vec<_> = devices.iter().map(|_| self.kernel.another()).collect();
+        cut.rounds(self.work.sweeps).over(input, output, |sweeps, from, to| {
+            let numbers = Shared::new(0..cut.count());
+            on_all(devices, &|_| {}, &|index, device| {
+                let work = Work { sweeps, ..*self.work };
+                let round = Round { kernel: &*kernels[index], work, cut, from, to, watch: self.watch };
+                run(&round, index, device, &numbers)
+            })
         })
     }
 }

@@ -1,6 +1,7 @@
 //! A thread for each device of a call, and numbers that the threads share out.
 
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use crate::cuda::runtime::device::Device;
@@ -9,36 +10,32 @@ use crate::platform::workers::Workers;
 use crate::stencil::Error;
 
 /// Numbers that several devices share out: each takes the next when it has room for it.
-pub(super) struct Shared<I>(Mutex<I>);
+pub(super) struct Shared(Mutex<Range<usize>>);
 
-impl<I: ExactSizeIterator<Item = usize> + Send> Shared<I> {
-    pub(super) fn new(numbers: I) -> Shared<I> {
+impl Shared {
+    pub(super) fn new(numbers: Range<usize>) -> Shared {
         Shared(Mutex::new(numbers))
     }
 
-    /// Takes numbers until none are left.
-    pub(super) fn take(&self) -> impl ExactSizeIterator<Item = usize> + Send + '_ {
-        Taken(self)
+    fn numbers(&self) -> MutexGuard<'_, Range<usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-struct Taken<'a, I>(&'a Shared<I>);
-
-impl<I: ExactSizeIterator<Item = usize>> Iterator for Taken<'_, I> {
+impl Iterator for &Shared {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).next()
+        self.numbers().next()
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.0.0.lock().unwrap_or_else(PoisonError::into_inner).len();
-        (left, Some(left))
+        self.numbers().size_hint()
     }
 }
 
 /// The length is an upper bound: other devices may take some meanwhile.
-impl<I: ExactSizeIterator<Item = usize>> ExactSizeIterator for Taken<'_, I> {}
+impl ExactSizeIterator for &Shared {}
 
 /// Does `work` with each device on a thread of its own, the first on this one, waits for all, and returns the first
 /// error. `failed` gets each error, also one for a panic; so threads that wait for others can end.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
@@ -9,13 +10,14 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::counting::Counting;
 use crate::cpu::Cpu;
+use crate::partition::{Around, Parts, Planes};
 use crate::platform::watch::Watch;
-use crate::ranks::distribution::{Costs, Rounds, Way};
+use crate::ranks::costs::{Costs, Way};
 use crate::ranks::fake::World;
 use crate::ranks::{Along, Others, Passed, Plan, Whole, run};
 use crate::stencil::{
     Arrays, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines, Number,
-    Real, Reference, Sides, Source, Stencil, Taps, Target,
+    Reference, Sides, Source, Stencil, Taps, Target,
 };
 
 /// Operator of any kind to sweep.
@@ -160,6 +162,7 @@ pub(super) struct Case<T> {
 }
 
 /// Results and counts of all ranks for a case.
+#[derive(Default)]
 pub(super) struct Made<T> {
     pub(super) results: Vec<T>,
     /// Counts of each rank.
@@ -186,20 +189,14 @@ impl<T: Class> Case<T> {
 
     /// Elements of each rank's part.
     pub(super) fn parts(&self, whole: &[T]) -> Vec<Vec<T>> {
-        let (inner, outer) = self.around();
-        let length: usize = self.lengths.iter().sum();
-        let mut start = 0;
-        let part = |&count: &usize| {
-            start += count;
-            let planes = start - count..start;
-            let run = |k: usize| &whole[inner * (k * length + planes.start)..inner * (k * length + planes.end)];
-            (0..outer).flat_map(|k| run(k).to_vec()).collect()
-        };
-        self.lengths.iter().map(part).collect()
+        let part = |rank| self.places(rank).flat_map(|run| whole[run].to_vec()).collect();
+        (0..self.lengths.len()).map(part).collect()
     }
 
-    pub(super) fn around(&self) -> (usize, usize) {
-        (self.dims[..self.dim].iter().product(), self.dims[self.dim + 1..].iter().product())
+    /// Places in the whole of a rank's elements, in order.
+    fn places(&self, rank: usize) -> impl Iterator<Item = Range<usize>> {
+        let around = Around::new(&self.dims, self.dim);
+        around.elements(Planes::run(Parts::new(&self.lengths).unwrap().part(rank), self.dims[self.dim]))
     }
 
     pub(super) fn part_dims(&self, rank: usize) -> Vec<usize> {
@@ -220,7 +217,7 @@ impl<T: Class> Case<T> {
             let along = Along::Dim(self.dim);
             let plan = Plan::agree(others, &Passed { dims: &dims, along, said: &[], filter: &[] }, &watch)?;
             let mut whole = T::whole(&self.what, &plan, self.sweeps);
-            whole.costs = self.costs;
+            whole.swept.costs = self.costs;
             // Elements that were not written are detected.
             let poison = T::from_f64(-1.25e-30);
             let mut results = vec![poison; part.len()];
@@ -247,23 +244,14 @@ impl<T: Class> Case<T> {
             if to_array {
                 Arrays::copy(&engine, Source::Array(&to), Target::Host(&mut results), &Watch::new())?;
             }
-            let swept = whole.swept();
-            let rounds = Rounds::choose(swept, self.sweeps.max(1), self.costs.exchange);
-            let way = swept.reach(rank, rounds).way;
-            let in_place = swept.radius > 0 && rounds.count > 1 && way == Way::Strips && part.len() < samples.len();
+            let swept = &whole.swept;
+            let rounds = swept.rounds(self.sweeps.max(1), self.costs.exchange);
+            let way = swept.around(rank, rounds).0;
+            let in_place = swept.radius > 0 && rounds.count() > 1 && way == Way::Strips && part.len() < samples.len();
             let counts = [&engine.updates, &engine.calls, &engine.from_host];
             Ok((results, watch.done(), counts.map(|count| count.load(Ordering::Relaxed)), in_place))
         };
-        let mut made = Made {
-            results: samples.to_vec(),
-            updates: vec![],
-            calls: vec![],
-            from_host: vec![],
-            from_devices: 0,
-            in_place: vec![],
-        };
-        let (inner, outer) = self.around();
-        let (length, mut start) = (self.lengths.iter().sum::<usize>(), 0);
+        let mut made = Made { results: samples.to_vec(), ..Made::default() };
         let sweeps = if matches!(self.what, Operator::Derivative(..)) { 1 } else { self.sweeps };
         for (rank, of_rank) in world.run(|others| of_rank(others)).into_iter().enumerate() {
             let (results, counted, [updates, calls, from_host], in_place) =
@@ -271,12 +259,12 @@ impl<T: Class> Case<T> {
             if counted != (results.len() * sweeps) as u64 {
                 return Err(format!("rank {rank} counted {counted} updates, not {} times {sweeps}", results.len()));
             }
-            let count = self.lengths[rank];
-            for k in 0..outer {
-                let to = inner * (k * length + start)..inner * (k * length + start + count);
-                made.results[to].copy_from_slice(&results[inner * k * count..inner * (k + 1) * count]);
+            let mut rest = &results[..];
+            for run in self.places(rank) {
+                let (own, others) = rest.split_at(run.len());
+                made.results[run].copy_from_slice(own);
+                rest = others;
             }
-            start += count;
             made.updates.push(updates);
             made.calls.push(calls);
             made.from_host.push(from_host);
@@ -301,7 +289,7 @@ impl<T: Class> Case<T> {
     }
 }
 
-pub(super) fn ends<T: Real>() -> impl Strategy<Value = Ends<T>> {
+pub(super) fn ends<T: Number>() -> impl Strategy<Value = Ends<T>> {
     let kinds = [Boundary::Constant(0.75), Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror];
     let one = proptest::sample::select(kinds.to_vec()).prop_map(|kind| match kind {
         Boundary::Constant(value) => Boundary::Constant(T::from_f64(value)),
@@ -334,7 +322,7 @@ pub(super) fn taps() -> impl Strategy<Value = Vec<f64>> {
     (0..6_usize).prop_flat_map(|radius| proptest::collection::vec(-0.4..0.4, 2 * radius + 1))
 }
 
-pub(super) fn filter<T: Real>() -> impl Strategy<Value = Filter<T>> {
+pub(super) fn filter<T: Number>() -> impl Strategy<Value = Filter<T>> {
     proptest::sample::select(vec![
         [3, 3, 1],
         [1, 5, 1],
@@ -378,10 +366,7 @@ pub(super) fn case<T: Class>(what: impl Strategy<Value = Operator<T>>, long: usi
 /// Number of cases of a property: some of them take tens of milliseconds.
 pub(super) const CASES: u32 = 300;
 
-pub(super) fn check_all<T: Class>(strategy: impl Strategy<Value = Case<T>>, single: bool)
-where
-    T: Number,
-{
+pub(super) fn check_all<T: Class>(strategy: impl Strategy<Value = Case<T>>, single: bool) {
     let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
     let in_place = Cell::new(0);
     let outcome = runner.run(&strategy, |case| {

@@ -10,9 +10,9 @@ use super::lines::{Operator, OperatorKind};
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::cuda::Element;
 use crate::cuda::arguments::{EndsArgument, SweepsArgument};
-use crate::cuda::cut::{Cut, SWEPT_BYTES};
 use crate::cuda::module::{Function, Modules, Shape, launch};
 use crate::cuda::pace::SharedPace;
+use crate::partition::{Cut, SWEPT_BYTES};
 use crate::stencil::{Ends, Error, Lines};
 
 use layout::{LineKernel, LinesLayout, SHORT_THREADS, Tile, best_sweeps, kernel_for, short_layout};

@@ -6,8 +6,8 @@ use super::table::ModuleSpec;
 use super::view::{Around, Beyond, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::EndsArgument;
-use crate::cuda::cut::Size;
 use crate::cuda::kernels::exact::magnitude_bits;
+use crate::partition::Size;
 
 /// A way of doing some sweeps in one launch; by a kernel for stars, in one launch and its fallback.
 #[derive(Debug, Clone, Copy)]

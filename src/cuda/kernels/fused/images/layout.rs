@@ -4,8 +4,8 @@
 use super::table::{LANES, ModuleSpec, PAD};
 use super::view::{Around, View};
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
-use crate::cuda::cut::Size;
 use crate::cuda::kernels::MEASURED_ON;
+use crate::partition::Size;
 
 /// Partitions of a multiprocessor, each of which issues the instructions of its own warps.
 const PARTITIONS: usize = 4;

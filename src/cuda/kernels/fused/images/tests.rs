@@ -8,8 +8,8 @@ use super::table::{LANES, MODULES, ModuleSpec};
 use super::view::{Around, Beyond, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
-use crate::cuda::cut::Size;
 use crate::cuda::kernels::exact::underflow_limit;
+use crate::partition::Size;
 use crate::stencil::{Boundary, Ends, Sides};
 
 /// Boundaries of rows, or columns: each one at both ends, and pairs of different ones.

@@ -1,7 +1,7 @@
 //! An array as the kernel sees it: images whose rows are neighbours in memory, and their boundaries.
 
 use crate::cuda::arguments::{CONSTANT, EndsArgument, MIRROR, REPLICATE};
-use crate::cuda::cut::Size;
+use crate::partition::Size;
 
 /// Maximum number of rows or columns of an image: the bytes of a column, and of a strip of it, are counted in 32 bits.
 pub(super) const MAX_ROWS_OR_COLUMNS: usize = 1 << 28;

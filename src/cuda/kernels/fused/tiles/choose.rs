@@ -7,9 +7,9 @@ use super::super::images;
 use super::model::{Boundaries, Chip, MAX_PLACES, SWEEPS, TilesModule, Tiling};
 use crate::cuda::Element;
 use crate::cuda::arguments::{MIRROR, SYMMETRIC};
-use crate::cuda::cut::Size;
 use crate::cuda::kernels::{Area, CAPABILITY, word};
 use crate::cuda::module::Modules;
+use crate::partition::Size;
 use crate::stencil::Filter;
 
 /// Key of a search for layouts.

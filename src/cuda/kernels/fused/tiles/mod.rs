@@ -14,8 +14,8 @@ use super::super::several::{Several, SeveralPlan};
 use super::super::{Area, LoadOnce, Loaded, Plan};
 use crate::cuda::Element;
 use crate::cuda::arguments::{EndsArgument, MIRROR, REPLICATE, Repeated, SYMMETRIC, TilesArgument};
-use crate::cuda::cut::Size;
 use crate::cuda::module::{Function, Modules, Shape, launch};
+use crate::partition::Size;
 use crate::stencil::{Error, Filter};
 
 pub(in super::super) use choose::Tilings;

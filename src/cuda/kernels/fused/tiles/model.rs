@@ -3,8 +3,8 @@
 use crate::cuda::Element;
 use crate::cuda::arguments::CIRCULAR;
 use crate::cuda::catalogue::{self, Entry, table};
-use crate::cuda::cut::Size;
 use crate::cuda::kernels::MEASURED_ON;
+use crate::partition::Size;
 
 /// Maximum number of rows, and of columns, of a filter.
 pub(super) const MAX_ENTRIES: usize = 7;

@@ -4,8 +4,8 @@ use super::schedule::{ROUNDS, Schedule};
 use crate::cuda::Element;
 use crate::cuda::arguments::{Axis, Round};
 use crate::cuda::catalogue::{self, Entry, table};
-use crate::cuda::cut::Size;
 use crate::cuda::kernels::MEASURED_ON;
+use crate::partition::Size;
 
 /// Sweeps of a launch.
 pub(super) const SWEEPS: usize = 2;

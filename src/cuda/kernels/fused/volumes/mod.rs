@@ -17,8 +17,8 @@ use super::super::several::{Several, SeveralPlan};
 use super::super::{Area, LoadOnce, Loaded, Plan, measured_multiprocessors};
 use crate::cuda::Element;
 use crate::cuda::arguments::{SidesArgument, VolumesArgument};
-use crate::cuda::cut::Size;
 use crate::cuda::module::{Function, Modules, Shape, launch};
+use crate::partition::Size;
 use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 use layout::{LANES, SWEEPS, VolumesLayout, VolumesModule};

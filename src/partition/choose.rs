@@ -1,5 +1,6 @@
 //! Choice of the tiles of an array, and of the number of sweeps that their halos allow.
 
+use super::rounds::{Rounds, numbers_to};
 use super::{Cut, Size};
 use crate::stencil::{Ends, Lines, Real, Sides};
 
@@ -14,6 +15,13 @@ const MIN_SWEPT_ROWS: usize = 32;
 const HALO_SHARE: usize = 8;
 
 impl<T: Real> Cut<T> {
+    /// Cuts into tiles of at most `most` outputs along each dimension, for `sweeps` sweeps of this radius.
+    fn new(size: Size, sides: Sides<T>, radius: Size, most: Size, sweeps: usize) -> Cut<T> {
+        // A dimension that is not cut needs no halo.
+        let halo = [0, 1, 2].map(|d| if most[d] < size[d] { radius[d].saturating_mul(sweeps) } else { 0 });
+        Cut { size, most, halo, sides, extended: [0, 1, 2].map(|d| sides[d].is_circular()), sweeps }
+    }
+
     /// Cuts lines for `sweeps` of a stencil of this radius, or as many of them as can be done at once, into tiles of
     /// about `elements` samples. With `split` each line is in tiles of its own, extended beyond its ends; else lines
     /// stay whole where they fit. A tile has at least the samples of one output.
@@ -27,37 +35,30 @@ impl<T: Real> Cut<T> {
     ) -> Cut<T> {
         let sides = Sides::from([Ends::default(), ends, Ends::default()]);
         let size @ [inner, length, outer] = [lines.inner(), lines.length(), lines.outer()];
-        let whole = |most| Cut { size, most, halo: [0; 3], sides, extended: [false; 3], sweeps };
+        let cut = |most, at_once| Cut::new(size, sides, [0, radius, 0], most, at_once);
         if !split && inner * length <= elements {
-            return whole([inner, length, (elements / (inner * length).max(1)).clamp(1, outer.max(1))]);
+            return cut([inner, length, (elements / (inner * length).max(1)).clamp(1, outer.max(1))], sweeps);
         }
         let rows = if sweeps > 1 { MIN_SWEPT_ROWS } else { MIN_ROWS }.min(inner);
         if !split && elements / length.max(1) >= rows {
-            return whole([elements / length, length, 1]);
+            return cut([elements / length, length, 1], sweeps);
         }
         // Rows of the preferred length, unless not even the halo of one sweep would fit.
         let least = 2 * radius + 1;
         let rows = rows.min(elements / least).max(1);
         let along = (elements / rows).max(least).min(length + 2 * radius * sweeps);
-        let at_once = (along / HALO_SHARE).checked_div(radius).unwrap_or(sweeps).clamp(1, sweeps);
-        // All rounds of about as many sweeps.
-        let at_once = sweeps.div_ceil(sweeps.div_ceil(at_once));
+        let at_once = Rounds::alike(sweeps, (along / HALO_SHARE).checked_div(radius).unwrap_or(sweeps)).at_once();
         let halo = radius * at_once;
+        let most = [rows, (along - 2 * halo).min(length), 1];
         // A periodic line has no end that a kernel could see.
         let extended = [false, split || ends.is_circular(), false];
-        let most = [rows, (along - 2 * halo).min(length), 1];
-        Cut { size, most, halo: [0, halo, 0], sides, extended, sweeps: at_once }
+        Cut { halo: [0, halo, 0], extended, ..cut(most, at_once) }
     }
 
     /// Cuts an image or a volume for one sweep of a filter of this radius, into tiles of whole columns: about `wanted`
     /// outputs and not many more samples, at most half of `limit`; but at least a column.
     pub(crate) fn volume(size: Size, sides: Sides<T>, radius: Size, wanted: usize, limit: usize) -> Cut<T> {
-        let extended = circular(sides);
-        let cut = |most: Size| {
-            // A dimension that is not cut needs no halo.
-            let halo = std::array::from_fn(|d| if most[d] >= size[d] { 0 } else { radius[d] });
-            Cut { size, most, halo, sides, extended, sweeps: 1 }
-        };
+        let cut = |most: Size| Cut::new(size, sides, radius, most, 1);
         let mut most = [size[0], 1, 1];
         loop {
             let samples = cut(most).most_samples();
@@ -101,11 +102,8 @@ impl<T: Real> Cut<T> {
         let single = (sweeps as f64 * size.iter().product::<usize>() as f64, None);
         let cuts = numbers_to(sweeps).map(|rounds| sweeps.div_ceil(rounds)).take_while(|&at_once| at_once > 1);
         let cuts = cuts.flat_map(|at_once| Cut::deep_tiles(size, sides, radius, at_once, limit));
-        let timed = cuts.map(|cut| {
-            // Recomputed from the sweeps at once: all rounds are of about as many sweeps.
-            let rounds = sweeps.div_ceil(cut.sweeps);
-            ((rounds as f64 + sweeps as f64 * update) * cut.sent(), Some(cut))
-        });
+        let timed =
+            cuts.map(|cut| ((cut.rounds(sweeps).count() as f64 + sweeps as f64 * update) * cut.sent(), Some(cut)));
         std::iter::once(single).chain(timed).min_by(|a, b| a.0.total_cmp(&b.0))?.1
     }
 
@@ -118,48 +116,36 @@ impl<T: Real> Cut<T> {
         sweeps: usize,
         limit: usize,
     ) -> impl Iterator<Item = Cut<T>> {
-        let extended = circular(sides);
-        let reach = radius.map(|radius| radius.saturating_mul(sweeps));
+        let cut = move |most| Cut::new(size, sides, radius, most, sweeps);
         let ways =
             [[1, 2], [2, 1]].into_iter().flat_map(move |ds| numbers_to(size[ds[0]]).map(move |count| (ds, count)));
         ways.filter_map(move |([first, second], count)| {
-            let (mut most, mut halo) = (size, [0; 3]);
-            if count > 1 {
-                (most[first], halo[first]) = (size[first].div_ceil(count), reach[first]);
-            }
-            let beside = size[0].saturating_mul(halo[first].saturating_mul(2).saturating_add(most[first]));
-            let room = limit / beside.max(1);
+            let mut most = size;
+            most[first] = size[first].div_ceil(count);
+            let beside = cut(most).halo[first].saturating_mul(2).saturating_add(most[first]);
+            let room = limit / size[0].saturating_mul(beside).max(1);
             if room < size[second] {
-                halo[second] = reach[second];
-                let outputs = room.checked_sub(halo[second].checked_mul(2)?).filter(|&outputs| outputs > 0)?;
+                let halo = radius[second].saturating_mul(sweeps);
+                let outputs = room.checked_sub(halo.checked_mul(2)?).filter(|&outputs| outputs > 0)?;
                 // All tiles of about as many.
                 most[second] = size[second].div_ceil(size[second].div_ceil(outputs));
             }
-            Some(Cut { size, most, halo, sides, extended, sweeps })
+            Some(cut(most))
         })
     }
 
-    /// Cuts into `count` parts along one dimension, or fewer, each with `halo` samples on either side there, for
-    /// `sweeps` sweeps.
-    pub(crate) fn parts(size: Size, sides: Sides<T>, along: usize, count: usize, halo: usize, sweeps: usize) -> Cut<T> {
-        let (mut most, mut halos) = (size, [0; 3]);
+    /// Cuts into `count` parts along one dimension, or fewer, for `sweeps` sweeps of this radius.
+    pub(crate) fn parts(
+        size: Size,
+        sides: Sides<T>,
+        radius: Size,
+        (along, count): (usize, usize),
+        sweeps: usize,
+    ) -> Cut<T> {
+        let mut most = size;
         most[along] = size[along].div_ceil(count.max(1));
-        if most[along] < size[along] {
-            halos[along] = halo;
-        }
-        Cut { size, most, halo: halos, sides, extended: circular(sides), sweeps }
+        Cut::new(size, sides, radius, most, sweeps)
     }
-}
-
-/// Returns for each dimension if it is periodic.
-fn circular<T: Real>(sides: Sides<T>) -> [bool; 3] {
-    [0, 1, 2].map(|d| sides[d].is_circular())
-}
-
-/// Returns one, two, and so on up to `most`; only some of the large numbers, so that there are few in all.
-fn numbers_to(most: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(1_usize), |&number| number.checked_add((number / 8).max(1)))
-        .take_while(move |&n| n <= most)
 }
 
 #[cfg(test)]

@@ -1,8 +1,10 @@
-//! Cutting of an array into tiles with halos, and copies of a tile out of it and back.
+//! Division of an array into parts and tiles with halos, for streams, several devices and several ranks alike; and
+//! copies of a tile out of an array and back. Nothing here knows of devices or of messages.
 //!
 //! An array is a box of up to three dimensions, column-major: rows, columns, pages. (Lines are seen so, too: neighbours
 //! that belong to different lines, the places along a line, and the rest.) A *tile* is a box of its outputs, with a
-//! *halo*: the samples around it that its outputs need. Every element of the array is an output of one tile.
+//! *halo*: the samples around it that its outputs need. Every element of the array is an output of one tile. A *part* is
+//! the tile of a device or of a rank, of an array that is cut along one dimension.
 //!
 //! A halo ends at the array's edge: the kernel supplies the ghost cells there, since to it a tile is an array of its
 //! own. Its outputs near the other edges of the tile are wrong, and are not used. Only where the array is periodic, or
@@ -15,10 +17,18 @@
 
 mod choose;
 mod copies;
+mod parts;
+mod planes;
+mod rounds;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 
 use crate::stencil::{Ends, Real, Sides};
+pub(crate) use parts::{Halo, Parts, Piece, around};
+pub(crate) use planes::{Around, Planes};
+pub(crate) use rounds::{Rounds, numbers_to};
 
 /// Bytes of a tile that is swept many times.
 pub(crate) const SWEPT_BYTES: usize = 4 << 20;
@@ -41,6 +51,15 @@ pub(crate) struct Cut<T> {
     extended: [bool; 3],
     /// Number of sweeps that the halo allows.
     sweeps: usize,
+}
+
+/// Elements of a tile's halo that are neighbours in memory: the tile that computes them, the first one's place there, and
+/// their places in the halo's own tile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) part: usize,
+    pub(crate) from: usize,
+    pub(crate) to: Range<usize>,
 }
 
 /// A tile: its outputs, and the samples on either side of them.
@@ -72,11 +91,6 @@ impl Tile {
         [self.before[d], self.after[d]]
     }
 
-    /// Returns the places of its outputs along a dimension.
-    pub(crate) fn output(&self, d: usize) -> Range<usize> {
-        self.outputs[d].clone()
-    }
-
     /// Returns the number of outputs.
     pub(crate) fn outputs(&self) -> usize {
         self.outputs.iter().map(Range::len).product()
@@ -96,17 +110,6 @@ impl Tile {
 }
 
 impl<T: Real> Cut<T> {
-    /// Returns rows, columns and pages of the array.
-    pub(crate) fn size(&self) -> Size {
-        self.size
-    }
-
-    /// Returns the number of the tile with the outputs at this place, of an array that is cut along this dimension
-    /// alone.
-    pub(crate) fn tile_with(&self, along: usize, place: usize) -> usize {
-        place / self.most[along].max(1)
-    }
-
     /// Returns the number of samples of all tiles, or somewhat less.
     fn sent(&self) -> f64 {
         let counts = self.counts();
@@ -118,9 +121,9 @@ impl<T: Real> Cut<T> {
         (0..3).map(along).product()
     }
 
-    /// Returns the number of sweeps that the halos allow.
-    pub(crate) fn sweeps(&self) -> usize {
-        self.sweeps
+    /// Returns the rounds for `sweeps` sweeps, each with as many as the halos allow.
+    pub(crate) fn rounds(&self, sweeps: usize) -> Rounds {
+        Rounds::new(sweeps, self.sweeps)
     }
 
     /// Returns the boundaries that a kernel is to use for a tile.
@@ -154,10 +157,33 @@ impl<T: Real> Cut<T> {
         let place = [number % counts[0], number / counts[0] % counts[1], number / (counts[0] * counts[1])];
         let outputs: [Range<usize>; 3] =
             std::array::from_fn(|d| place[d] * self.most[d]..((place[d] + 1) * self.most[d]).min(self.size[d]));
-        let room = |d: usize, room: usize| if self.extended[d] { self.halo[d] } else { self.halo[d].min(room) };
-        let before = std::array::from_fn(|d| room(d, outputs[d].start));
-        let after = std::array::from_fn(|d| room(d, self.size[d] - outputs[d].end));
+        let around = [0, 1, 2].map(|d| around(&outputs[d], self.halo[d], self.size[d], self.extended[d]));
+        let [before, after] = [0, 1].map(|side| around.map(|around| around[side]));
         Tile { outputs, before, after }
+    }
+
+    /// Returns the halo of each tile, of an array that is cut along one dimension at most.
+    pub(crate) fn halos(&self) -> Vec<Vec<Segment>> {
+        let counts = self.counts();
+        let along = (0..3).find(|&d| counts[d] > 1).unwrap_or_default();
+        let tiles: Vec<Tile> = (0..self.count()).map(|number| self.tile(number)).collect();
+        let lengths: Vec<usize> = tiles.iter().map(|tile| tile.outputs[along].len()).collect();
+        let parts = Parts::new(&lengths).expect("parts are no longer than their array");
+        let around = Around::new(&self.size, along);
+        let halo = |(number, tile): (usize, &Tile)| {
+            let segments = |(piece, to): (&Piece, Planes)| {
+                let (part, owner) = (piece.part, &tiles[piece.part]);
+                let from =
+                    Planes { first: owner.before[along] + piece.planes.start, length: owner.size()[along], ..to };
+                around.elements(from).zip(around.elements(to)).map(move |(from, to)| Segment {
+                    part,
+                    from: from.start,
+                    to,
+                })
+            };
+            parts.halo(number, tile.around(along)).placed(tile.size()[along]).flat_map(segments).collect()
+        };
+        tiles.iter().enumerate().map(halo).collect()
     }
 
     /// Returns the places in the array of the outputs of a tile with whole columns, if they follow each other there as
