@@ -1,4 +1,4 @@
-//! Many sweeps of two time levels along lines of neighbours: `cuda/sweeps_levels.cu`.
+//! Many sweeps of two time levels along lines of neighbours: `cuda/sweeps/levels.cu`.
 
 use std::ops::Range;
 

@@ -73,8 +73,8 @@ fn places_stand_for_those_of_the_domain() {
     }
 }
 
-/// Returns the outputs of the regions of a dimension, like `struct Span` of `cuda/sweeps_tiles.cuh`: for each region
-/// the place of its first sample, and the range of samples that it writes.
+/// Returns the outputs of the regions of a dimension, like `struct Span` of `cuda/sweeps/tiles/tiles.cuh`: for each
+/// region the place of its first sample, and the range of samples that it writes.
 fn written(count: isize, held: isize, tiles: isize, reach: isize, circular: bool) -> Vec<[isize; 3]> {
     let step = held - 2 * reach;
     let of = |tile: isize| {

@@ -1,5 +1,5 @@
 //! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
-//! `cuda/sweeps_volumes.cuh`.
+//! `cuda/sweeps/volumes/volumes.cuh`.
 //!
 //! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for volumes
 //! for which they are faster by the measured [numbers](layout); other work goes by single sweeps.
