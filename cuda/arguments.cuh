@@ -203,7 +203,7 @@ struct ImagesArgument {
     int warps;              // that sweep
     int depth;              // columns in a ring; the one before the first warp has Stages::LEAD - 1 more
     unsigned int boundary;  // no MIRROR
-    unsigned int run;  // of launches for stars, and of the fallback behind each: see special_values.cuh; else 0
+    unsigned int run;  // of launches for stars, and of the fallback behind each: see images/special_values.cuh; else 0
     unsigned int near_zero;  // samples whose magnitude less 1 is less than this need the fallback
     int depth_behind_last;   // if each side has its own boundary: columns in the ring behind the last warp, which has
                              // no ghost columns; as many as in the others unless warps read ahead
