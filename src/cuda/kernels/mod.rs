@@ -1,7 +1,8 @@
-//! Choice of the kernel for an operator, and its argument.
+//! The kernels: a file a family, which plans its launches and fills in their argument; [`choose`] says which is taken.
 
 mod any_filter;
 mod arithmetic;
+mod choose;
 mod columns;
 mod convolution;
 mod exact;
@@ -28,10 +29,9 @@ use crate::stencil::{Boundary, Ends, Error, Sides};
 pub(super) use arithmetic::{
     ArithmeticKernels, Family, On, ScanKernels, SortKernels, SortRooms, SortedLines, room_of_scan, scratch_of,
 };
-pub(super) use convolution::{ConvolutionKernel, is_small};
+pub(super) use choose::{ConvolutionKernel, Way, along_lines};
 pub(super) use levels::LevelsKernel;
-pub(super) use lines::{LinesKernel, Operator};
-pub(super) use sweeps::SweepsKernel;
+pub(super) use lines::Operator;
 
 /// Compute capability of the chips that load `images`, `tensor` and `volumes`. Others lack these instructions, have
 /// fewer units for them, or were not measured.
@@ -224,8 +224,8 @@ mod tests {
     #[test]
     fn kernels_are_shared_by_threads() {
         fn shared<T: Send + Sync>() {}
-        shared::<LinesKernel<f64>>();
-        shared::<SweepsKernel<f64>>();
+        shared::<lines::LinesKernel<f64>>();
+        shared::<sweeps::SweepsKernel<f64>>();
         shared::<ConvolutionKernel<f64>>();
         shared::<super::super::module::Function>();
     }
