@@ -28,7 +28,7 @@ pub use arithmetic::{
     Scan, Section, Shift, Unary,
 };
 pub use array::{Array, Handle, Held, Source, Target};
-pub use boundary::{Boundary, Ends, Sides};
+pub use boundary::{BOUNDARY_WORDS, Boundary, Ends, Sides};
 pub use convolution::{Convolution, Filter, FilterError, MAX_ENTRIES};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
 pub use engine::{Advance, Chain, Compute, Engine, Noted, Prepared, Room, Span};

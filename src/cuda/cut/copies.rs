@@ -144,7 +144,7 @@ mod tests {
     /// Returns boundaries that are the same on all sides, and others that differ from side to side.
     fn sides() -> Vec<Sides<f64>> {
         let [one, two] = [7.5, -3.25].map(Boundary::Constant);
-        let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+        let same = Boundary::all_kinds(7.5);
         let ends = |low, high| Ends::new(low, high).unwrap();
         let own = [
             [ends(one, two), ends(Boundary::Mirror, two), Boundary::Circular.into()],

@@ -15,7 +15,7 @@ use super::fused::tiles::{self, Tilings};
 use super::fused::volumes::{self, Layouts};
 use super::lines::{AS_ONE_LENGTH, LinesKernel, Operator, SPLIT_LENGTH};
 use super::sweeps::SweepsKernel;
-use super::{Area, Kernel, LoadOnce, Plan, tensor};
+use super::{Area, Kernel, LoadOnce, Plan, are_known, tensor};
 use crate::stencil::{Convolution, Ends, Error, Filter, Lines, Sides, Taps};
 
 /// Maximum size of filters for the kernels of several sweeps, and the square ones: rows and columns of filters of one
@@ -185,7 +185,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         // Single sweeps are what each family is compared with, and do the sweeps that its launches leave over.
         let single_sweeps = self.plan_single_sweeps(modules, area)?;
         // Launches of several sweeps are for arrays that lie on the device whole and are swept more than once.
-        if !area.is_swept() {
+        if !area.is_swept() || !(0..3).all(|d| are_known(area.sides[d])) {
             return Ok(single_sweeps);
         }
         // A family takes them where its model, of constants measured for each module, is faster than single sweeps. Small
@@ -203,7 +203,7 @@ impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
         if let Some(layouts) = Layouts::of(modules, area, filter, self.effective_sides()) {
             return volumes::plan(&self.over_volumes, modules, area, filter, layouts, single_sweeps);
         }
-        // Where there is none, walks are tried while these run (`program/walked.rs`).
+        // Walks are tried while these run (`program/walked.rs`).
         Ok(single_sweeps)
     }
 }

@@ -211,6 +211,16 @@ fn word<T>(boundary: Boundary<T>) -> u32 {
     }
 }
 
+/// True if kernels with ghost values of their own, those of [`fused`] and [`levels`], know a dimension's boundaries. Others do
+/// what they do not know.
+fn are_known<T: Element>(ends: Ends<T>) -> bool {
+    ends.both().into_iter().all(|end| match end {
+        Boundary::Constant(_) | Boundary::Replicate | Boundary::Symmetric | Boundary::Mirror | Boundary::Circular => {
+            true
+        }
+    })
+}
+
 /// Returns the address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
     address + (element * size_of::<T>()) as sys::CUdeviceptr

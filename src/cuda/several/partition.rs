@@ -238,7 +238,7 @@ mod tests {
     fn parts_and_their_halos_are_the_array() {
         let ends = |low, high| Ends::new(low, high).unwrap();
         let [one, two] = [7.5, -3.25].map(Boundary::Constant);
-        let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+        let same = Boundary::all_kinds(7.5);
         let own = [
             [ends(one, two), ends(Boundary::Mirror, two), ends(Boundary::Symmetric, Boundary::Replicate)],
             [Boundary::Replicate.into(), Boundary::Circular.into(), ends(two, Boundary::Symmetric)],

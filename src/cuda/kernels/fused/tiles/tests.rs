@@ -58,8 +58,7 @@ fn the_table_is_right() {
 /// The kernel finds in a region the samples that the domain finds in an image of that size.
 #[test]
 fn places_stand_for_those_of_the_domain() {
-    let boundaries =
-        [Boundary::Constant(1.0), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular, Boundary::Mirror];
+    let boundaries = Boundary::all_kinds(1.0);
     for (low, high) in boundaries.into_iter().flat_map(|low| boundaries.map(|high| (low, high))) {
         let Some(ends) = Ends::new(low, high) else { continue };
         let repeated = Repeated::both(ends.both().map(word), 5);
