@@ -8,7 +8,7 @@
 %!  from = fileparts (file_in_loadpath ("DeviceArray_CUDA.m"));
 %!  place = tempname ();
 %!  mkdir (place);
-%!  for name = {"PKG_ADD", "PKG_DEL", "private", "@DeviceArray"}
+%!  for name = {"PKG_ADD", "PKG_DEL", "@DeviceArray"}
 %!    copyfile (fullfile (from, name{1}), place);
 %!  endfor
 %!  fclose (fopen (fullfile (place, ["libstencil_object-" OCTAVE_VERSION ".so"]), "w"));
