@@ -1,5 +1,5 @@
 //! Many sweeps of a filter over images that lie on the device, some of them in each launch: `cuda/sweeps/images`.
-//! Sweeps over a volume by a filter of rows and pages go this way, too: see [`View`].
+//! Sweeps over a volume by a filter of rows and pages go this way, too: see [`view`].
 //!
 //! If all sides of the images have the same boundary, and it is no mirror, a module for that alone does the sweeps;
 //! else one in which each side has its own.
