@@ -18,7 +18,7 @@ use std::time::Instant;
 use stencil_mex::cpu::{Cpu, Level};
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::platform::workers::Workers;
-use stencil_mex::stencil::{Boundary, Compute, Convolution, Filter, Real, Source, Target};
+use stencil_mex::stencil::{Boundary, Compute, Convolution, Filter, Number, Source, Target};
 
 /// Chains at once: enough for every unit to have one that waits for nothing.
 const CHAINS: usize = 12;
@@ -115,7 +115,7 @@ struct Case {
 }
 
 /// GFLOP/s of one call, by both clocks.
-fn rate<T: Real>(engine: &Cpu, case: &Case, boundary: Boundary<T>, input: &[T], output: &mut [T]) -> [f64; 2]
+fn rate<T: Number>(engine: &Cpu, case: &Case, boundary: Boundary<T>, input: &[T], output: &mut [T]) -> [f64; 2]
 where
     Cpu: Compute<T>,
 {
@@ -123,13 +123,13 @@ where
     let filter = Filter::new(vec![T::from_f64(0.9 / entries as f64); entries], case.filter).unwrap();
     let what = Convolution::new(case.size, filter).with_boundary(boundary).with_sweeps(case.sweeps);
     let clock = Clock::start();
-    Compute::convolution(engine, &what, Source::Host(input), Target::Host(output), &Watch::new()).unwrap();
+    engine.convolution(&what, Source::Host(input), Target::Host(output), &Watch::new()).unwrap();
     let operations = (2 * entries * case.sweeps) as f64 * input.len() as f64;
     clock.seconds(Workers::count()).map(|seconds| operations / seconds / 1e9)
 }
 
 /// So many zeros, in large pages where the system has them.
-fn zeros<T: Real>(elements: usize) -> Vec<T> {
+fn zeros<T: Number>(elements: usize) -> Vec<T> {
     let mut zeros = Vec::<T>::with_capacity(elements);
     let (start, end) = (zeros.as_ptr().addr().next_multiple_of(1 << 21), zeros.as_ptr_range().start.addr());
     let last = end + elements * size_of::<T>();
@@ -141,7 +141,7 @@ fn zeros<T: Real>(elements: usize) -> Vec<T> {
     zeros
 }
 
-fn measure<T: Real>(engine: &Cpu, level: Level, case: &Case, boundary: Boundary<T>, quick: bool)
+fn measure<T: Number>(engine: &Cpu, level: Level, case: &Case, boundary: Boundary<T>, quick: bool)
 where
     Cpu: Compute<T>,
 {

@@ -12,8 +12,8 @@ use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
-    Arithmetic, Array, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion,
-    Extreme, Filter, Lines, Operand, Order, Real, Reduction, Scan, Source, Stencil, Taps, Target, Unary,
+    Array, Arrays, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion,
+    Extreme, Filter, Lines, Number, Operand, Order, Reduction, Scan, Source, Stencil, Taps, Target, Unary,
 };
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -43,7 +43,7 @@ struct Timing {
 
 /// Has `run` compute on arrays that lie on the device, so many times, each time beside a copy; the result goes to
 /// `output`.
-fn timed<T: Real>(
+fn timed<T: Number>(
     cuda: &Cuda,
     input: &[T],
     output: &mut [T],
@@ -54,7 +54,7 @@ where
     Cuda: Compute<T>,
 {
     let watch = Watch::new();
-    let array = || Compute::<T>::array(cuda, input.len()).unwrap();
+    let array = || Arrays::<T>::array(cuda, input.len()).unwrap();
     let (mut samples, computed, copied) = (array(), RefCell::new(array()), RefCell::new(array()));
     cuda.copy(input.into(), (&mut samples).into(), &watch).unwrap();
     let kernel = || run((&samples).into(), (&mut *computed.borrow_mut()).into(), &watch);
@@ -73,7 +73,7 @@ where
 
 /// A line about a kernel whose result is right, with the rate of its multiply-adds, so many an output, counted as two
 /// operations.
-fn report<T: Real>(name: &str, output: &[T], expected: &[T], timing: Timing, multiply_adds: usize) {
+fn report<T: Number>(name: &str, output: &[T], expected: &[T], timing: Timing, multiply_adds: usize) {
     assert!(output.iter().zip(expected).all(|(&a, &b)| a.same(b)), "{name}");
     let [kernel, copy] = [timing.kernel, timing.copy].map(|ms| median(ms.into_iter().map(f64::from).collect()));
     let rate = 2.0 * (multiply_adds * output.len()) as f64 / kernel / 1e9;
@@ -197,7 +197,7 @@ fn main() {
 }
 
 /// Arithmetic on arrays of the device, beside a copy there.
-fn arithmetic<T: Real>(cuda: &Cuda, class: &str, input: &[T])
+fn arithmetic<T: Number>(cuda: &Cuda, class: &str, input: &[T])
 where
     Cuda: Compute<T> + Arithmetic<T>,
     Cpu: Compute<T> + Arithmetic<T>,
@@ -297,7 +297,7 @@ where
 }
 
 /// These numbers as the engine holds them.
-fn held<T: Real, E: Compute<T>>(engine: &E, values: &[T]) -> Array<T> {
+fn held<T: Number, E: Compute<T>>(engine: &E, values: &[T]) -> Array<T> {
     let mut array = engine.array(values.len()).unwrap();
     engine.copy(values.into(), (&mut array).into(), &Watch::new()).unwrap();
     array

@@ -15,8 +15,7 @@ use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::platform::workers::Workers;
 use stencil_mex::stencil::{
-    Arithmetic, Array, Binary, Compute, Engine, Expansion, Lines, Operand, Reduction, Reference, Source, Stencil, Taps,
-    Target,
+    Array, Binary, Compute, Engine, Expansion, Lines, Operand, Reduction, Reference, Source, Stencil, Taps, Target,
 };
 
 fn engines() -> Vec<(String, Box<dyn Engine>)> {

@@ -13,11 +13,10 @@ use std::sync::Arc;
 use crate::cpu::Cpu;
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
-use crate::stencil::program::Numbers;
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Operand, Places, Real, Source, Stencil, Target,
+    Array, Binary, Compute, Engine, Error, Expansion, Number, Numbers, Operand, Places, Source, Stencil, Target,
 };
-use crate::steps::{Number, Recorder, Recording, Run, Shape, Step};
+use crate::steps::{Recorder, Recording, Run, Shape, Step};
 
 /// Does a number of sweeps of a filter from one array to another.
 pub type Filter<'a, T> =
@@ -124,10 +123,7 @@ impl<T> Ready<'_, T> {
 /// Minimum number of sweeps to run as kernels: for fewer, planning a program takes longer than it saves.
 const MIN_SWEEPS_IN_KERNELS: usize = 8;
 
-impl<T: Number> Scheme<'_, T>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+impl<T: Number> Scheme<'_, T> {
     /// Runs it. A sweep of filters alone counts in `watch` for each filter, any other once.
     ///
     /// # Errors
@@ -146,7 +142,7 @@ where
         let older = usize::from(data.older.is_some());
         let arrays = 3 + older + usize::from(matches!(data.source, Some(Addend::Elements(_))));
         let on_host = matches!(data.from, Source::Host(_));
-        let stage = Stage { engine, cpu: (on_host && !Compute::<T>::has_room(engine, arrays, len)?).then(Cpu::new) };
+        let stage = Stage { engine, cpu: (on_host && !engine.arrays::<T>().has_room(arrays, len)?).then(Cpu::new) };
         let joint = self.joint.as_ref().zip(self.weight.zip(data.older)).filter(|(joint, _)| {
             let alone = self.filters.len() == 1 && data.source.is_none() && stage.cpu.is_none();
             alone && self.every > 0 && joint.joins(engine)
@@ -231,7 +227,7 @@ where
         let source = added_array.map(Operand::Array).or(number.map(Operand::Scalar));
         if let Some((weight, older)) = self.weight.zip(older.as_ref()) {
             let mut to = stage.loaded(Source::Array(array_of(older)?), &watch)?;
-            Arithmetic::advance(stage.arithmetic(), &next, weight, source, &mut to, &watch)?;
+            stage.arithmetic().advance(&next, Operand::Scalar(weight), source, &mut to, &watch)?;
             next = to;
         } else if let Some(source) = source {
             let mut to = stage.array(len)?;
@@ -286,7 +282,7 @@ where
                 newest = Some(match (weight, source) {
                     (Some(weight), source) => {
                         let mut next = older.take().map_or_else(|| stage.loaded(from, watch), Ok)?;
-                        Arithmetic::advance_by(stage.arithmetic(), &step, weight, source, &mut next, watch)?;
+                        stage.arithmetic().advance(&step, weight, source, &mut next, watch)?;
                         older = newest;
                         spare.push(step);
                         next
@@ -334,13 +330,10 @@ fn again<'t, T>(target: &'t mut Target<'_, T>) -> Target<'t, T> {
 }
 
 impl<'e> Stage<'e> {
-    fn array<T: Real>(&self, len: usize) -> Result<Array<T>, Error>
-    where
-        dyn Engine: Compute<T>,
-    {
+    fn array<T: Number>(&self, len: usize) -> Result<Array<T>, Error> {
         match &self.cpu {
-            Some(cpu) => Compute::<T>::array(cpu as &(dyn Engine + 'static), len),
-            None => Compute::<T>::array(self.engine, len),
+            Some(cpu) => (cpu as &dyn Engine).arrays().array(len),
+            None => self.engine.arrays().array(len),
         }
     }
 
@@ -350,58 +343,50 @@ impl<'e> Stage<'e> {
     }
 
     /// Lends an array to a filter as its source.
-    fn source<'a, T: Real>(&self, array: &'a Array<T>) -> Result<Source<'a, T>, Error> {
+    fn source<'a, T: Number>(&self, array: &'a Array<T>) -> Result<Source<'a, T>, Error> {
         Ok(if self.cpu.is_some() { Source::Host(array.held::<Pooled<T>>()?) } else { Source::Array(array) })
     }
 
     /// Lends an array to a filter as its target.
-    fn target<'a, T: Real>(&self, array: &'a mut Array<T>) -> Result<Target<'a, T>, Error> {
+    fn target<'a, T: Number>(&self, array: &'a mut Array<T>) -> Result<Target<'a, T>, Error> {
         Ok(if self.cpu.is_some() { Target::Host(array.held_mut::<Pooled<T>>()?) } else { Target::Array(array) })
     }
 
     /// Adds two operands, one of which is an array.
-    fn sum<T: Real>(&self, operands: [Operand<T>; 2], to: &mut Array<T>, watch: &Watch) -> Result<(), Error>
-    where
-        dyn Engine: Arithmetic<T>,
-    {
+    fn sum<T: Number>(&self, operands: [Operand<T>; 2], to: &mut Array<T>, watch: &Watch) -> Result<(), Error>
+where {
         let sizes = operands.map(|operand| match operand {
             Operand::Array(array) => [array.len(), 1],
             Operand::Scalar(_) => [1, 1],
         });
         let expansion = Expansion::new(sizes.each_ref().map(|size| &size[..]));
         let expansion = expansion.ok_or_else(|| Error::Internal("Two arrays of different sizes in a sweep.".into()))?;
-        Arithmetic::binary(self.arithmetic(), Binary::Add, operands, &expansion, to, watch)
+        self.arithmetic().binary(Binary::Add, operands, &expansion, to, watch)
     }
 
     /// Copies an array to this place.
-    fn loaded<T: Real>(&self, from: Source<T>, watch: &Watch) -> Result<Array<T>, Error>
-    where
-        dyn Engine: Compute<T>,
-    {
+    fn loaded<T: Number>(&self, from: Source<T>, watch: &Watch) -> Result<Array<T>, Error> {
         let mut array = self.array(from.len())?;
         let mark = watch.mark();
-        Compute::copy(self.engine, from, self.target(&mut array)?, watch)?;
+        self.engine.arrays().copy(from, self.target(&mut array)?, watch)?;
         watch.rewind(mark);
         Ok(array)
     }
 
     /// Copies an array to the target of a state: the first one, the next one after it, and so on.
-    fn store<T: Real>(&self, from: Source<T>, to: &mut Target<T>, state: usize, watch: &Watch) -> Result<(), Error>
-    where
-        dyn Engine: Compute<T> + Arithmetic<T>,
-    {
+    fn store<T: Number>(&self, from: Source<T>, to: &mut Target<T>, state: usize, watch: &Watch) -> Result<(), Error> {
         let len = from.len();
         let mark = watch.mark();
         match to {
             Target::Host(results) => {
                 let place = &mut results[state * len..(state + 1) * len];
-                Compute::copy(self.engine, from, Target::Host(place), watch)?;
+                self.engine.arrays().copy(from, Target::Host(place), watch)?;
             }
             Target::Array(array) if array.len() == len => {
-                Compute::copy(self.engine, from, Target::Array(array), watch)?;
+                self.engine.arrays().copy(from, Target::Array(array), watch)?;
             }
             Target::Array(array) => {
-                Arithmetic::put(self.engine, from, &Places::run(state * len, len), array, watch)?;
+                self.engine.put(from, &Places::run(state * len, len), array, watch)?;
             }
         }
         // Copies count as no updates.

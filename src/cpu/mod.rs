@@ -15,8 +15,8 @@ use crate::host;
 use crate::platform::watch::Watch;
 use crate::stencil::program::{Kernel, Limits};
 use crate::stencil::{
-    Array, Compute, Convolution, Derivative, Engine, Error, Lines, Prepared, Real, Results, Samples, Source, Stencil,
-    Target,
+    AnySource, AnyTarget, Array, Arrays, Convolution, Derivative, Engine, Error, Filters, Given, Indices, Lines,
+    Operation, Prepared, Real, Results, Samples, Source, Stencil, Target, compute_filter,
 };
 use lines::{Differences, Sweeps};
 pub use simd::Level;
@@ -94,21 +94,52 @@ impl Engine for Cpu {
         convolution::sweep(what, self.instructions, (from, to), watch).map(|()| true)
     }
 
-    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        let (input, output) = ends(what.lines().elements(), from, to)?;
-        let (taps, lines) = (what.taps().as_slice(), (what.lines(), what.boundary()));
-        lines::correlate(self.instructions, taps, lines, what.sweeps(), input, output, watch)
+    fn compute(&self, what: &Given, to: AnyTarget, watch: &Watch) -> Result<Option<Indices>, Error> {
+        if let Operation::Filter(filter, from) = what {
+            let stencil = |what: &Stencil, from: Source<f64>, to: Target<f64>| {
+                let (input, output) = ends(what.lines().elements(), from, to)?;
+                let (taps, lines) = (what.taps().as_slice(), (what.lines(), what.boundary()));
+                lines::correlate(self.instructions, taps, lines, what.sweeps(), input, output, watch)
+            };
+            return compute_filter(self, stencil, (filter, *from, to), watch).map(|()| None);
+        }
+        match to {
+            AnyTarget::Double(to) => arithmetic::compute(self.instructions, what, to, watch),
+            AnyTarget::Single(to) => arithmetic::compute(self.instructions, what, to, watch),
+        }
+    }
+
+    fn find(&self, from: AnySource, watch: &Watch) -> Result<Indices, Error> {
+        match from {
+            AnySource::Single(from) => arithmetic::find(self.instructions, from.samples()?, watch),
+            _ => arithmetic::find::<f64>(self.instructions, from.source()?.samples()?, watch),
+        }
+    }
+
+    fn ordinals(&self, indices: &Indices, to: AnyTarget, watch: &Watch) -> Result<(), Error> {
+        match to {
+            AnyTarget::Double(to) => arithmetic::ordinals(indices, to.results()?, watch),
+            AnyTarget::Single(to) => arithmetic::ordinals(indices, to.results()?, watch),
+        }
+    }
+
+    fn medians(&self, from: AnySource, size: [usize; 3], to: AnyTarget, watch: &Watch) -> Result<bool, Error> {
+        match to {
+            AnyTarget::Double(to) => arithmetic::medians(from.source()?.samples()?, size, to.results()?, watch),
+            AnyTarget::Single(to) => arithmetic::medians(from.source()?.samples()?, size, to.results()?, watch),
+        }?;
+        Ok(true)
     }
 }
 
-impl<T: Lanes> Compute<T> for Cpu {
-    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+impl<T: Lanes> Filters<T> for Cpu {
+    fn derive(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.lines().elements(), from, to)?;
         let differences = Differences(what.coefficients());
         Sweeps::new(self.instructions, &differences, what.lines(), what.boundary()).run(1, input, output, watch)
     }
 
-    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+    fn convolve(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         let (input, output) = ends(what.elements(), from, to)?;
         // Along one dimension the chain is that of a stencil. Its vectors run along contiguous elements: along the
         // lines themselves, or, if columns are too short for a tile's vectors, across them. With more neighbours, a
@@ -127,7 +158,9 @@ impl<T: Lanes> Compute<T> for Cpu {
         }
         convolution::sweeps(what, self.instructions, input, output, watch)
     }
+}
 
+impl<T: Lanes> Arrays<T> for Cpu {
     fn array(&self, len: usize) -> Result<Array<T>, Error> {
         Array::in_memory(len)
     }

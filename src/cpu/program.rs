@@ -20,8 +20,9 @@ use super::tasks;
 use crate::host::SharedOutput;
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
+use crate::stencil::Numbers;
 use crate::stencil::functions::Distribution;
-use crate::stencil::program::{Axis, Chain, Kernel, Limits, Numbers, Step, View};
+use crate::stencil::program::{Axis, Chain, Kernel, Limits, Step, View};
 use crate::stencil::{Array, Error, Filter, Prepared, Unary};
 use block::{Block, Frame};
 use buffers::{Buffers, TILE};
@@ -227,15 +228,15 @@ impl Ready {
     }
 }
 
-/// Arrays of either class, by their numbers in the kernel.
-struct Arrays<'a> {
+/// Input arrays of either class as slices, by their numbers in the kernel.
+struct Slices<'a> {
     doubles: Vec<&'a [f64]>,
     singles: Vec<&'a [f32]>,
 }
 
-impl<'a> Arrays<'a> {
-    fn new(inputs: &[&'a Numbers]) -> Result<Arrays<'a>, Error> {
-        let mut arrays = Arrays { doubles: Vec::new(), singles: Vec::new() };
+impl<'a> Slices<'a> {
+    fn new(inputs: &[&'a Numbers]) -> Result<Slices<'a>, Error> {
+        let mut arrays = Slices { doubles: Vec::new(), singles: Vec::new() };
         for input in inputs {
             let (mut double, mut single): (&[f64], &[f32]) = (&[], &[]);
             match input {
@@ -251,7 +252,7 @@ impl<'a> Arrays<'a> {
 
 /// A class of a kernel's numbers.
 trait Class: Lanes {
-    fn of_arrays<'a>(arrays: &Arrays<'a>, number: usize) -> &'a [Self];
+    fn of_arrays<'a>(arrays: &Slices<'a>, number: usize) -> &'a [Self];
 
     /// The filter's entries in this class.
     fn filter(one: &Filtered) -> &Filter<Self>;
@@ -261,7 +262,7 @@ trait Class: Lanes {
 }
 
 impl Class for f64 {
-    fn of_arrays<'a>(arrays: &Arrays<'a>, number: usize) -> &'a [f64] {
+    fn of_arrays<'a>(arrays: &Slices<'a>, number: usize) -> &'a [f64] {
         arrays.doubles[number]
     }
 
@@ -275,7 +276,7 @@ impl Class for f64 {
 }
 
 impl Class for f32 {
-    fn of_arrays<'a>(arrays: &Arrays<'a>, number: usize) -> &'a [f32] {
+    fn of_arrays<'a>(arrays: &Slices<'a>, number: usize) -> &'a [f32] {
         arrays.singles[number]
     }
 
@@ -296,7 +297,7 @@ enum Output<'a> {
 
 impl Prepared for Ready {
     fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error> {
-        let arrays = Arrays::new(inputs)?;
+        let arrays = Slices::new(inputs)?;
         let outputs = outputs
             .iter_mut()
             .map(|output| {

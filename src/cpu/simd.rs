@@ -8,7 +8,7 @@
 
 use std::sync::OnceLock;
 
-use crate::stencil::Real;
+use crate::stencil::{Number, Real};
 
 /// A set of vector instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,7 +210,7 @@ pub(super) trait Vector: Copy {
 }
 
 /// A class of numbers, with its vectors.
-pub(super) trait Lanes: Real + Vector<Element = Self, Set = ()> {
+pub(super) trait Lanes: Number + Vector<Element = Self, Set = ()> {
     #[cfg(target_arch = "x86_64")]
     type Avx512: Vector<Element = Self, Set = x86_64::Avx512>;
     #[cfg(target_arch = "x86_64")]
@@ -448,7 +448,7 @@ mod x86_64 {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-impl<T: Real> Lanes for T {}
+impl<T: Number> Lanes for T {}
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {

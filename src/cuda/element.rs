@@ -1,9 +1,9 @@
 //! Classes of numbers for which there are kernels.
 
-use crate::stencil::Real;
+use crate::stencil::Number;
 
 /// A class of numbers for which there are kernels.
-pub(crate) trait Element: Real + bytemuck::Pod {
+pub(crate) trait Element: Number + bytemuck::Pod {
     /// Its name in C, which is part of the names of modules.
     const NAME: &'static str;
 }

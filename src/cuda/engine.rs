@@ -15,8 +15,8 @@ use crate::host;
 use crate::platform::watch::Watch;
 use crate::stencil::program::{Gait, Kernel as StepKernel, Limits, Recurrence};
 use crate::stencil::{
-    Advance, Array, Chain, Compute, Convolution, Derivative, Engine, Error, Handle, Noted, Prepared, Real, Source,
-    Stencil, Target,
+    Advance, AnySource, AnyTarget, Array, Arrays, Chain, Convolution, Derivative, Engine, Error, Filters, Given,
+    Handle, Indices, Noted, Operation, Prepared, Real, Source, Stencil, Target, compute_filter,
 };
 
 /// The engine on one device.
@@ -136,7 +136,7 @@ impl Cuda {
     }
 
     /// Returns the numbers at an address on the device with this ordinal as an array of the engine. Calls that use it
-    /// have ended on the device when they return, except those of [`Arithmetic`](crate::stencil::Arithmetic): after
+    /// have ended on the device when they return, except those of operations other than filters: after
     /// them [`Cuda::settle`] waits.
     ///
     /// # Safety
@@ -180,8 +180,34 @@ impl Engine for Cuda {
         Ok(program::Steps::new(*self, self.ordinal, what, self.walk)?.map(|steps| Box::new(steps) as Box<dyn Advance>))
     }
 
-    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        operators::stencil(self, what, from, to, watch)
+    fn compute(&self, what: &Given, to: AnyTarget, watch: &Watch) -> Result<Option<Indices>, Error> {
+        if let Operation::Filter(filter, from) = what {
+            let stencil =
+                |what: &Stencil, from: Source<f64>, to: Target<f64>| operators::stencil(self, what, from, to, watch);
+            return compute_filter(self, stencil, (filter, *from, to), watch).map(|()| None);
+        }
+        match to {
+            AnyTarget::Double(to) => self.compute_in(what, to, watch),
+            AnyTarget::Single(to) => self.compute_in(what, to, watch),
+        }
+    }
+
+    fn find(&self, from: AnySource, watch: &Watch) -> Result<Indices, Error> {
+        match from {
+            AnySource::Single(_) => self.find_in::<f32>(from.array()?, watch),
+            _ => self.find_in::<f64>(from.array()?, watch),
+        }
+    }
+
+    fn ordinals(&self, indices: &Indices, to: AnyTarget, watch: &Watch) -> Result<(), Error> {
+        match to {
+            AnyTarget::Double(to) => self.ordinals_of(indices, to, watch),
+            AnyTarget::Single(to) => self.ordinals_of(indices, to, watch),
+        }
+    }
+
+    fn list(&self, places: &[u64], watch: &Watch) -> Result<Option<Indices>, Error> {
+        self.list_of::<f64>(places, watch).map(Some)
     }
 
     fn joins_levels(&self, what: &Stencil) -> bool {
@@ -267,15 +293,17 @@ impl Runs for Cuda {
     }
 }
 
-impl<T: Element> Compute<T> for Cuda {
-    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+impl<T: Element> Filters<T> for Cuda {
+    fn derive(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         operators::derivative(self, what, from, to, watch)
     }
 
-    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+    fn convolve(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         operators::convolution(self, what, from, to, watch)
     }
+}
 
+impl<T: Element> Arrays<T> for Cuda {
     fn array(&self, len: usize) -> Result<Array<T>, Error> {
         self.with(|device| DeviceArray::with_room_for(device, len))
     }

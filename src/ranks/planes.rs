@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::host;
 use crate::platform::memory;
 use crate::platform::watch::Watch;
-use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Lines, Places, RANK, Real, Section, Source, Target};
+use crate::stencil::{Array, Compute, Engine, Error, Lines, Number, Places, RANK, Real, Section, Source, Target};
 
 /// Layout around the distributed dimension: `inner` contiguous elements in a plane, `outer` such runs apart from each
 /// other.
@@ -116,7 +116,7 @@ impl Around {
         watch: &Watch,
     ) -> Result<(), Error>
     where
-        dyn Engine: Compute<T> + Arithmetic<T>,
+        T: Number,
     {
         watch.check()?;
         let elements = of.runs.planes() * self.area();
@@ -126,22 +126,22 @@ impl Around {
         }
         match (from, to) {
             (Source::Host(from), Target::Host(to)) => self.spread(from, of, at, to, watch),
-            (Source::Array(from), to) if at.are_all() => Arithmetic::pick(engine, from, &self.places(of), to, watch),
-            (from, Target::Array(to)) if of.are_all() => Arithmetic::put(engine, from, &self.places(at), to, watch),
+            (Source::Array(from), to) if at.are_all() => engine.pick(from, &self.places(of), to, watch),
+            (from, Target::Array(to)) if of.are_all() => engine.put(from, &self.places(at), to, watch),
             (Source::Array(from), Target::Array(to)) => {
-                let mut between = Compute::<T>::array(engine, elements)?;
-                Arithmetic::pick(engine, from, &self.places(of), Target::Array(&mut between), watch)?;
-                Arithmetic::put(engine, Source::Array(&between), &self.places(at), to, watch)
+                let mut between = engine.arrays::<T>().array(elements)?;
+                engine.pick(from, &self.places(of), Target::Array(&mut between), watch)?;
+                engine.put(Source::Array(&between), &self.places(at), to, watch)
             }
             (Source::Array(from), Target::Host(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
-                Arithmetic::pick(engine, from, &self.places(of), Target::Host(&mut between), watch)?;
+                engine.pick(from, &self.places(of), Target::Host(&mut between), watch)?;
                 self.spread(&between, Of::dense(of.runs), at, to, watch)
             }
             (Source::Host(from), Target::Array(to)) => {
                 let mut between = memory::zeros(elements, "planes")?;
                 self.spread(from, of, Of::dense(of.runs), &mut between, watch)?;
-                Arithmetic::put(engine, Source::Host(&between), &self.places(at), to, watch)
+                engine.put(Source::Host(&between), &self.places(at), to, watch)
             }
         }
     }
@@ -164,7 +164,7 @@ impl Around {
         watch: &Watch,
     ) -> Result<(), Error>
     where
-        dyn Engine: Compute<T> + Arithmetic<T>,
+        T: Number,
     {
         let numbers =
             |to: &mut [T]| self.copy(engine, (from, of), (Target::Host(to), Of::all(of.runs.planes())), watch);
@@ -191,7 +191,7 @@ impl Around {
         watch: &Watch,
     ) -> Result<(), Error>
     where
-        dyn Engine: Compute<T> + Arithmetic<T>,
+        T: Number,
     {
         let numbers: Cow<[T]> = match bytemuck::try_cast_slice(from) {
             Ok(numbers) => Cow::Borrowed(numbers),
@@ -222,14 +222,14 @@ pub(super) struct Between<T> {
 
 impl<T: Real> Between<T>
 where
-    dyn Engine: Compute<T>,
+    T: Number,
 {
     /// Allocates `len` uninitialised elements.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub(super) fn new(engine: &(dyn Engine + 'static), on_host: bool, len: usize) -> Result<Between<T>, Error> {
-        let array = if on_host { Array::in_memory(len)? } else { Compute::<T>::array(engine, len)? };
+        let array = if on_host { Array::in_memory(len)? } else { engine.arrays::<T>().array(len)? };
         Ok(Between { array, on_host })
     }
 

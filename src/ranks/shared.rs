@@ -22,7 +22,7 @@ use std::fs;
 
 use super::Others;
 use crate::platform::watch::Watch;
-use crate::stencil::{Array, Compute, Engine, Error, Handle, Real};
+use crate::stencil::{Array, Engine, Error, Handle, Number, Real};
 
 /// Identifies a machine as long as it runs. Ranks that read the same bytes there can reach each other's memory.
 const MACHINE: &str = "/proc/sys/kernel/random/boot_id";
@@ -36,14 +36,14 @@ pub(super) struct Trial<T> {
 
 impl<T: Real> Trial<T>
 where
-    dyn Engine: Compute<T>,
+    T: Number,
 {
     /// Exports an array; `None` if the driver gives no handle, or the machine cannot be identified.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`], and other errors of an allocation.
     pub(super) fn new(engine: &(dyn Engine + 'static)) -> Result<Option<Trial<T>>, Error> {
-        let mut array = Compute::<T>::array_for_others(engine, 1)?;
+        let mut array = engine.arrays::<T>().array_for_others(1)?;
         let (Some(Ok(handle)), Ok(machine)) = (array.export(), fs::read(MACHINE)) else {
             return Ok(None);
         };
@@ -69,7 +69,7 @@ pub(super) fn sharing<T: Real>(
     watch: &Watch,
 ) -> Result<Vec<bool>, Error>
 where
-    dyn Engine: Compute<T>,
+    T: Number,
 {
     let machine = |rank: usize| offers[rank].split_first_chunk::<{ size_of::<Handle>() }>();
     let on_one_machine =
@@ -83,7 +83,7 @@ where
     for &rank in partners.iter().filter(|&&rank| on_one_machine(others.rank(), rank)) {
         if let Some((handle, _)) = machine(rank) {
             shares[rank] = true;
-            all_opened &= Compute::<T>::import(engine, handle, 1).is_ok();
+            all_opened &= engine.arrays::<T>().import(handle, 1).is_ok();
         }
     }
     let answers = others.gather(&[u8::from(all_opened)], watch)?;
@@ -123,7 +123,7 @@ impl<T: Real> Outbox<T> {
         len: usize,
     ) -> Result<&mut Array<T>, Error>
     where
-        dyn Engine: Compute<T>,
+        T: Number,
     {
         if self.edges.len() <= number {
             self.edges.resize_with(number + 1, Default::default);
@@ -133,7 +133,7 @@ impl<T: Real> Outbox<T> {
             Some(array) if array.len() == len => {}
             // Halos are equally deep in all rounds.
             Some(_) => return Err(Error::Internal("An edge of another length than before.".into())),
-            None => *slot = Some(Compute::<T>::array_for_others(engine, len)?),
+            None => *slot = Some(engine.arrays::<T>().array_for_others(len)?),
         }
         slot.as_mut().ok_or_else(|| Error::Internal("An edge without its array.".into()))
     }
@@ -160,12 +160,12 @@ impl<T: Real> Inbox<T> {
         len: usize,
     ) -> Result<&Array<T>, Error>
     where
-        dyn Engine: Compute<T>,
+        T: Number,
     {
         let handle: Handle = message.try_into().map_err(|_| Error::Internal("A message without a handle.".into()))?;
         let array = match self.0.entry(handle) {
             Entry::Occupied(open) => open.into_mut(),
-            Entry::Vacant(place) => place.insert(Compute::<T>::import(engine, &handle, len)?),
+            Entry::Vacant(place) => place.insert(engine.arrays::<T>().import(&handle, len)?),
         };
         if array.len() == len { Ok(array) } else { Err(Error::Internal("Halos of another length than before.".into())) }
     }

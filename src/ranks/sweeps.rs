@@ -26,7 +26,7 @@ use super::whole::Whole;
 use super::{Bytes, Others, UnderWay};
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
-use crate::stencil::{Arithmetic, Array, Compute, Engine, Error, Handle, Real, Source, Target};
+use crate::stencil::{Array, Engine, Error, Handle, Number, Real, Source, Target};
 
 /// Number of arrays that a part takes on a device while it is swept, including room for strips.
 const ARRAYS: usize = 3;
@@ -50,7 +50,7 @@ pub fn run<T: Real>(
     watch: &Watch,
 ) -> Result<(), Error>
 where
-    dyn Engine: Compute<T> + Arithmetic<T>,
+    T: Number,
 {
     let mut outbox = Outbox::default();
     sweep(others, engine, what, from, to, &mut outbox, watch)?;
@@ -70,7 +70,7 @@ fn sweep<T: Real>(
     watch: &Watch,
 ) -> Result<(), Error>
 where
-    dyn Engine: Compute<T> + Arithmetic<T>,
+    T: Number,
 {
     let (area, n) = (what.around.area(), what.distribution.part(others.rank()).len());
     let elements = n * area;
@@ -131,7 +131,7 @@ fn agree<'a, T: Real>(
     watch: &Watch,
 ) -> Result<Agreed<'a>, Error>
 where
-    dyn Engine: Compute<T> + Arithmetic<T>,
+    T: Number,
 {
     let (mut swept, n) = (what.swept(), what.distribution.part(others.rank()).len());
     let mut shares = vec![false; others.ranks()];
@@ -144,7 +144,7 @@ where
     let (mut exchange, mut on_gpu, mut loads, mut trial) = (0_u128, false, false, None);
     if n > 0 {
         let (near, elements) = (is_near::<T>(engine)?, n * swept.area);
-        loads = on_host && !near && Compute::<T>::has_room(engine, ARRAYS, elements)?;
+        loads = on_host && !near && engine.arrays::<T>().has_room(ARRAYS, elements)?;
         let Costs { exchange: of_processor, exchange_of_device, link, .. } = what.costs;
         exchange = if near { of_processor } else { exchange_of_device };
         if on_host && !near && !loads {
@@ -182,9 +182,9 @@ where
 /// True if an engine's arrays lie in ordinary memory.
 fn is_near<T: Real>(engine: &(dyn Engine + 'static)) -> Result<bool, Error>
 where
-    dyn Engine: Compute<T>,
+    T: Number,
 {
-    Ok(Compute::<T>::array(engine, 1)?.held::<Pooled<T>>().is_ok())
+    Ok(engine.arrays::<T>().array(1)?.held::<Pooled<T>>().is_ok())
 }
 
 /// Uses a target as the source of the next step.
@@ -225,7 +225,7 @@ struct Coming<'a> {
 
 impl<T: Real> Part<'_, T>
 where
-    dyn Engine: Compute<T> + Arithmetic<T>,
+    T: Number,
 {
     /// Does work without counting its updates.
     fn uncounted<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
@@ -288,12 +288,12 @@ where
         let strips = &mut self.buffers(self.of_strips().0)?;
         let [mut newest, mut next] =
             [Between::new(self.engine, false, from.len())?, Between::new(self.engine, false, from.len())?];
-        self.uncounted(|| Compute::copy(self.engine, from, newest.target()?, self.watch))?;
+        self.uncounted(|| self.engine.arrays().copy(from, newest.target()?, self.watch))?;
         for number in 0..self.rounds.count {
             self.strips(number, strips, newest.source()?, next.target()?)?;
             std::mem::swap(&mut newest, &mut next);
         }
-        self.uncounted(|| Compute::copy(self.engine, newest.source()?, to, self.watch))
+        self.uncounted(|| self.engine.arrays().copy(newest.source()?, to, self.watch))
     }
 
     /// Number of planes of both strips, and the number of strips at the low end and at the high one, zero or one.
@@ -400,7 +400,7 @@ where
     fn read(&self, (from, of): (Source<T>, Of)) -> Result<Bytes, Error> {
         let planes = of.runs.planes();
         if self.sends_arrays && matches!(from, Source::Array(_)) {
-            let mut message = Compute::<T>::array(self.engine, planes * self.what.around.area())?;
+            let mut message = self.engine.arrays::<T>().array(planes * self.what.around.area())?;
             self.uncounted(|| self.copy((from, of), (Target::Array(&mut message), Of::all(planes))))?;
             return Bytes::of_array(message);
         }
@@ -439,7 +439,7 @@ where
         }
         let planes = planes.len();
         if self.sends_arrays {
-            return Bytes::of_array(Compute::<T>::array(self.engine, planes * self.what.around.area())?);
+            return Bytes::of_array(self.engine.arrays::<T>().array(planes * self.what.around.area())?);
         }
         Bytes::room(self.bytes(planes), "halos")
     }

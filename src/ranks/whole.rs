@@ -5,7 +5,7 @@ use super::distribution::{Costs, Distribution, Swept};
 use super::planes::Around;
 use crate::platform::watch::Watch;
 use crate::stencil::{
-    Arithmetic, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Real, Source, Stencil, Target,
+    Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Engine, Error, Number, Real, Source, Stencil, Target,
 };
 
 /// Does a number of sweeps over an array of a number of planes, from one array to another.
@@ -47,7 +47,7 @@ impl Whole<'_, f64> {
 
 impl<T: Real> Whole<'_, T>
 where
-    dyn Engine: Compute<T> + Arithmetic<T>,
+    T: Number,
 {
     /// A derivative along dimension `dim` of the whole, counted from 0. Its lines are those of the part.
     ///
@@ -59,8 +59,8 @@ where
         assert_eq!(what.lines().elements(), around.area() * plan.dims()[plan.dim()]);
         let of_length = move |length| if reach.is_some() { what.with_lines(around.lines(length)) } else { what };
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| match sweeps {
-            0 => Compute::copy(engine, from, to, watch),
-            _ => Compute::derivative(engine, &of_length(length), from, to, watch),
+            0 => engine.arrays().copy(from, to, watch),
+            _ => engine.derivative(&of_length(length), from, to, watch),
         });
         Whole::new(plan, reach, (1, DERIVATIVE_RADIUS), pass)
     }
@@ -78,7 +78,7 @@ where
         let pass: Pass<T> = Box::new(move |engine, length, sweeps, from, to, watch| {
             let mut size = what.size();
             size[dim] = length;
-            Compute::convolution(engine, &what.clone().with_size(size).with_sweeps(sweeps), from, to, watch)
+            engine.convolution(&what.clone().with_size(size).with_sweeps(sweeps), from, to, watch)
         });
         Whole::new(plan, reach, counts, pass)
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::{Error, Real};
-use crate::platform::memory::pool::{Number, Pooled};
+use crate::platform::memory::pool::{self, Pooled};
+use crate::platform::watch::Watch;
 
 /// Numbers that an engine holds: on a device, or in memory of this library.
 pub struct Array<T> {
@@ -59,7 +60,7 @@ pub trait Held: Any + Send + Sync + fmt::Debug {
 pub type Handle = [u8; 64];
 
 /// Storage of an engine that computes in ordinary memory.
-impl<T: Number + fmt::Debug + Sync> Held for Pooled<T> {
+impl<T: pool::Number + fmt::Debug + Sync> Held for Pooled<T> {
     fn place(&self) -> String {
         "the CPU's memory".into()
     }
@@ -235,6 +236,38 @@ impl<'a, T> From<&'a mut Array<T>> for Target<'a, T> {
     fn from(array: &'a mut Array<T>) -> Target<'a, T> {
         Target::Array(array)
     }
+}
+
+/// The arrays of an engine, of one class of numbers.
+pub trait Arrays<T> {
+    /// Allocates an array of this engine, of `len` uninitialised elements.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    fn array(&self, len: usize) -> Result<Array<T>, Error>;
+
+    /// Allocates an array of `len` elements in memory that can be [exported](Held::export) by itself.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    fn array_for_others(&self, len: usize) -> Result<Array<T>, Error> {
+        self.array(len)
+    }
+
+    /// Opens an array of `len` elements that another process has exported from a device of this machine. It may only be
+    /// read, and must be dropped before that process drops it.
+    ///
+    /// # Errors
+    /// The driver's; [`Error::Internal`] if this engine's arrays lie in ordinary memory.
+    fn import(&self, _: &Handle, _len: usize) -> Result<Array<T>, Error> {
+        Err(Error::Internal("An array of another process, for an engine without a device.".into()))
+    }
+
+    /// True if `arrays` arrays of `len` elements fit the memory, within the given limit.
+    fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error>;
+
+    /// Copies all elements from one array to another of the same length.
+    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //! # Limits
 //! A filter has up to [`MAX_ENTRIES`] entries, whatever its shape. [`FilterError`] names the rule that a size breaks.
 
+use std::sync::Arc;
+
 use super::{Ends, Lines, Real, Sides};
 
 /// Maximum number of entries of a filter: as many doubles as fit a bank of constant memory, 64 KiB, less one.
@@ -16,7 +18,8 @@ pub const MAX_ENTRIES: usize = 8191;
 /// A filter of up to three dimensions, in column-major order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter<T> {
-    values: Vec<T>,
+    /// Shared, so that an operation with the filter is copied at once.
+    values: Arc<[T]>,
     size: [usize; 3],
 }
 
@@ -50,7 +53,7 @@ impl<T: Real> Filter<T> {
     pub fn new(values: Vec<T>, size: [usize; 3]) -> Result<Filter<T>, FilterError> {
         FilterError::check(size)?;
         assert_eq!(values.len(), size.iter().product::<usize>());
-        Ok(Filter { values, size })
+        Ok(Filter { values: values.into(), size })
     }
 
     /// Entries in column-major order, which is the order of the sum.

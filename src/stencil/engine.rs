@@ -1,7 +1,8 @@
 //! Traits of an engine, implemented by the CPU engine, the CUDA engine and the reference.
 //!
-//! An operator ([`Stencil`], [`Derivative`], [`Convolution`]) holds no data. An engine takes samples from a [`Source`]
-//! and writes results to a [`Target`]: a slice of the host's memory, or an [`Array`] that the engine holds.
+//! An [`Operation`] on arrays is data: an engine computes one at once, and a [program](super::program) has many. Callers
+//! name them by the methods of [`Compute`](super::Compute). Inputs and outputs are slices of the host's memory, or
+//! [`Array`]s that the engine holds.
 //!
 //! # Contract
 //! - All engines give the same bits, as defined by the operators; of a NaN, only the place is defined.
@@ -12,23 +13,69 @@
 
 use std::any::Any;
 
-use super::program::{Kernel, Limits, Numbers, Recurrence};
+use super::number::AllArrays;
+use super::program::{Kernel, Limits, Recurrence};
 use super::{
-    Arithmetic, Array, Convolution, Derivative, Error, Handle, Real, Results, Samples, Source, Stencil, Target,
+    AnySource, AnyTarget, Array, Arrays, Convolution, Derivative, Error, Filtering, Indices, Number, Numbers,
+    Operation, Places, Results, Samples, Source, Stencil, Target,
 };
 use crate::platform::watch::Watch;
 
-/// An engine, with the operators for double only.
+/// An operation on an engine's arrays.
+pub type Given<'a> = Operation<AnySource<'a>, &'a Places>;
+
+/// An engine.
 ///
 /// # Panics
-/// If the number of elements of source or target differs from the operator's.
-pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64> + Send + Sync {
+/// If the number of elements of an input or an output differs from that of the operation.
+pub trait Engine: Arrays<f32> + Arrays<f64> + Send + Sync {
     /// Name in tests and reports.
     fn name(&self) -> &str;
 
     /// Preferred number of samples in a piece, if an array is streamed through it.
     fn piece(&self) -> usize {
         1 << 23
+    }
+
+    /// Computes an operation, of the class of its output. Inputs are arrays of this engine, of which the output is none;
+    /// those of a filter and of a `Put` may lie in the host's memory, too. Returns places where they are wanted.
+    ///
+    /// All elements of the output are written, of a `Put` those at the places. Reductions and extremes count no updates.
+    ///
+    /// # Errors
+    /// [`Error::Foreign`] for an array of another engine; [`Error::OutOfMemory`]; [`Error::Interrupted`]; the driver's.
+    /// [`Error::Internal`] for an input of another class than the operation's.
+    fn compute(&self, what: &Given, to: AnyTarget, watch: &Watch) -> Result<Option<Indices>, Error>;
+
+    /// Finds the places of all nonzero elements, ascending; NaN is nonzero. Waits until their number is known. Counts
+    /// no updates.
+    ///
+    /// # Errors
+    /// Those of [`compute`](Engine::compute).
+    fn find(&self, from: AnySource, watch: &Watch) -> Result<Indices, Error>;
+
+    /// `to[i] = indices[i] + 1`, rounded once: indices of the hosts start at 1.
+    ///
+    /// # Errors
+    /// Those of [`compute`](Engine::compute).
+    fn ordinals(&self, indices: &Indices, to: AnyTarget, watch: &Watch) -> Result<(), Error>;
+
+    /// Copies a list of places to this engine, for many calls; `None` if it takes one of the host's as well.
+    ///
+    /// # Errors
+    /// Those of [`compute`](Engine::compute).
+    fn list(&self, _places: &[u64], _watch: &Watch) -> Result<Option<Indices>, Error> {
+        Ok(None)
+    }
+
+    /// Computes the median of each line along the middle dimension of an array of `size[0] x size[1] x size[2]`
+    /// elements, none of them 0: of an even number of elements half the sum of the two in the middle. NaN if there is
+    /// one, and a zero has no sign. `false` if the engine can only sort. Counts no updates.
+    ///
+    /// # Errors
+    /// Those of [`compute`](Engine::compute).
+    fn medians(&self, _from: AnySource, _size: [usize; 3], _to: AnyTarget, _watch: &Watch) -> Result<bool, Error> {
+        Ok(false)
     }
 
     /// Does one sweep of a convolution over samples of any class, computed in double. Returns false, with nothing done,
@@ -51,7 +98,7 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     /// Prepares a kernel.
     ///
     /// # Errors
-    /// Those of [`Arithmetic`].
+    /// Those of [`Engine::compute`].
     fn prepare(&self, _kernel: &Kernel) -> Result<Box<dyn Prepared>, Error> {
         Err(Error::Internal(format!("The engine {} has no kernels of programs.", self.name())))
     }
@@ -59,7 +106,7 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     /// Prepares a recurrence for several steps at once. `None` if this engine has no faster way than step by step.
     ///
     /// # Errors
-    /// Those of [`Arithmetic`].
+    /// Those of [`Engine::compute`].
     fn prepare_steps(&self, _what: &Recurrence) -> Result<Option<Box<dyn Advance>>, Error> {
         Ok(None)
     }
@@ -78,9 +125,6 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
         Err(Error::Internal(format!("The engine {} has no chains of kernels.", self.name())))
     }
 
-    /// Does sweeps of a stencil along lines.
-    fn stencil(&self, stencil: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error>;
-
     /// True if [`Engine::two_levels`] sweeps this stencil in less time than step by step.
     fn joins_levels(&self, _what: &Stencil) -> bool {
         false
@@ -88,7 +132,7 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
 
     /// Does sweeps of two time levels, the newest one first: each computes `new = F * newest + weight * older`, with
     /// one fused multiply-add for the weight after the stencil's chain, and then the newest becomes the older one. Both
-    /// arrays, which this engine holds, are replaced by the results. A stencil and an [`advance`](Arithmetic::advance)
+    /// arrays, which this engine holds, are replaced by the results. A stencil and a [`MultiplyAdd`](Operation::MultiplyAdd)
     /// give the same bits.
     ///
     /// # Errors
@@ -104,13 +148,52 @@ pub trait Engine: Compute<f32> + Compute<f64> + Arithmetic<f32> + Arithmetic<f64
     }
 }
 
+/// What an engine does for the filters of one class: [`compute_filter`] finds the class.
+pub(crate) trait Filters<T> {
+    /// Computes a derivative along lines.
+    fn derive(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
+
+    /// Does sweeps of a convolution.
+    fn convolve(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
+}
+
+/// Computes a filter: a stencil by the given function, a shift by its places.
+///
+/// # Errors
+/// Those of [`Engine::compute`].
+pub(crate) fn compute_filter(
+    engine: &(impl Engine + Filters<f32> + Filters<f64>),
+    stencil: impl FnOnce(&Stencil, Source<f64>, Target<f64>) -> Result<(), Error>,
+    (filter, from, to): (&Filtering, AnySource, AnyTarget),
+    watch: &Watch,
+) -> Result<(), Error> {
+    match (filter, to) {
+        (Filtering::Stencil(what), AnyTarget::Double(to)) => stencil(what, from.source()?, to),
+        (Filtering::Derivative(what), AnyTarget::Double(to)) => engine.derive(what, from.source()?, to, watch),
+        (Filtering::SingleDerivative(what), AnyTarget::Single(to)) => engine.derive(what, from.source()?, to, watch),
+        (Filtering::Convolution(what), AnyTarget::Double(to)) => engine.convolve(what, from.source()?, to, watch),
+        (Filtering::SingleConvolution(what), AnyTarget::Single(to)) => engine.convolve(what, from.source()?, to, watch),
+        (Filtering::Shift(what), to) => {
+            engine.compute(&Operation::Pick(&Places::List(what.places()), from), to, watch).map(drop)
+        }
+        _ => Err(Error::Internal("A filter of another class than its output.".into())),
+    }
+}
+
+impl dyn Engine + '_ {
+    /// Returns its arrays of a class.
+    pub fn arrays<T: Number>(&self) -> &dyn Arrays<T> {
+        T::arrays(AllArrays { double: self, single: self })
+    }
+}
+
 /// A kernel that is ready to be run repeatedly.
 pub trait Prepared: Send {
     /// Computes the outputs, of the kernel's classes and lengths, from the inputs; the arrays of the outputs must be
     /// unshared. May return before the work is complete.
     ///
     /// # Errors
-    /// Those of [`Arithmetic`].
+    /// Those of [`Engine::compute`].
     fn run(&mut self, inputs: &[&Numbers], outputs: &mut [Numbers], watch: &Watch) -> Result<(), Error>;
 
     /// Defers a run, for [`Engine::chain`].
@@ -131,7 +214,7 @@ pub trait Chain: Send {
     /// work is complete.
     ///
     /// # Errors
-    /// Those of [`Arithmetic`].
+    /// Those of [`Engine::compute`].
     fn run(&mut self, watch: &Watch) -> Result<(), Error>;
 }
 
@@ -163,7 +246,7 @@ pub trait Advance: Send {
     /// results are discarded: an engine may compare its time.
     ///
     /// # Errors
-    /// Those of [`Arithmetic`].
+    /// Those of [`Engine::compute`].
     fn run(
         &mut self,
         inputs: &[&Numbers],
@@ -175,42 +258,4 @@ pub trait Advance: Send {
 
     /// Number of steps that [`Advance::run`] takes from now on, if that is known.
     fn settled(&mut self, span: &Span) -> Option<usize>;
-}
-
-/// Operators that an engine computes in every class of numbers, and its arrays.
-pub trait Compute<T: Real> {
-    /// A nine-point derivative along lines.
-    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
-
-    /// Sweeps of a convolution over an image or a volume.
-    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
-
-    /// Allocates an array of this engine, of `len` uninitialised elements.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    fn array(&self, len: usize) -> Result<Array<T>, Error>;
-
-    /// Allocates an array of `len` elements in memory that can be [exported](super::Held::export) by itself.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    fn array_for_others(&self, len: usize) -> Result<Array<T>, Error> {
-        self.array(len)
-    }
-
-    /// Opens an array of `len` elements that another process has exported from a device of this machine. It may only be
-    /// read, and must be dropped before that process drops it.
-    ///
-    /// # Errors
-    /// The driver's; [`Error::Internal`] if this engine's arrays lie in ordinary memory.
-    fn import(&self, _: &Handle, _len: usize) -> Result<Array<T>, Error> {
-        Err(Error::Internal("An array of another process, for an engine without a device.".into()))
-    }
-
-    /// True if `arrays` arrays of `len` elements fit the memory, within the given limit.
-    fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error>;
-
-    /// Copies all elements from one array to another of the same length.
-    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;
 }

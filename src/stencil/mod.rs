@@ -9,12 +9,15 @@
 mod arithmetic;
 mod array;
 mod boundary;
+mod compute;
 mod convolution;
 mod derivative;
 mod engine;
 mod error;
 pub mod functions;
 mod lines;
+mod number;
+mod operation;
 pub mod program;
 mod real;
 mod reference;
@@ -24,16 +27,20 @@ mod window;
 
 pub(crate) use arithmetic::saturated;
 pub use arithmetic::{
-    Arithmetic, Binary, CHUNK, Expansion, Extreme, Indices, LANES, MAX_POWER, Operand, Order, Places, RANK, Reduction,
-    Scan, Section, Shift, Unary,
+    Binary, CHUNK, Expansion, Extreme, Indices, LANES, MAX_POWER, Operand, Order, Places, RANK, Reduction, Scan,
+    Section, Shift, Unary,
 };
-pub use array::{Array, Handle, Held, Source, Target};
+pub use array::{Array, Arrays, Handle, Held, Source, Target};
 pub use boundary::{BOUNDARY_WORDS, Boundary, Ends, Sides};
+pub use compute::Compute;
 pub use convolution::{Convolution, Filter, FilterError, MAX_ENTRIES};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};
-pub use engine::{Advance, Chain, Compute, Engine, Noted, Prepared, Room, Span};
+pub use engine::{Advance, Chain, Engine, Given, Noted, Prepared, Room, Span};
+pub(crate) use engine::{Filters, compute_filter};
 pub use error::Error;
 pub use lines::Lines;
+pub use number::{AllArrays, AnySource, AnyTarget, Number, Numbers};
+pub use operation::{Filtering, Operation, Term, Wanted};
 pub use real::Real;
 pub use reference::Reference;
 pub use sample::{Results, Sample, Samples};

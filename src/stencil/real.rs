@@ -9,9 +9,6 @@ use std::fmt::{Debug, LowerExp};
 ///
 /// Every bit pattern is a valid value, and zero bits are +0.
 pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + PartialOrd + Send + Sync {
-    /// The other class.
-    type Other: Real<Other = Self>;
-
     /// One.
     const ONE: Self;
 
@@ -76,9 +73,8 @@ pub trait Real: bytemuck::Pod + Debug + Default + LowerExp + PartialEq + Partial
 }
 
 macro_rules! real {
-    ($type:ty, $other:ty, $bits:ty) => {
+    ($type:ty, $bits:ty) => {
         impl Real for $type {
-            type Other = $other;
             const ONE: $type = 1.0;
             const EPSILON: $type = <$type>::EPSILON;
 
@@ -161,5 +157,5 @@ macro_rules! real {
     };
 }
 
-real!(f32, f64, u32);
-real!(f64, f32, u64);
+real!(f32, u32);
+real!(f64, u64);

@@ -6,8 +6,8 @@
 mod arithmetic;
 
 use super::{
-    Array, Compute, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Error, Lines, Real, Source, Stencil,
-    Target,
+    AnySource, AnyTarget, Array, Arrays, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Error, Filters,
+    Given, Indices, Lines, Operation, Real, Source, Stencil, Target, compute_filter,
 };
 use crate::platform::watch::Watch;
 
@@ -58,7 +58,34 @@ impl Engine for Reference {
         "reference"
     }
 
-    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
+    fn compute(&self, what: &Given, to: AnyTarget, watch: &Watch) -> Result<Option<Indices>, Error> {
+        if let Operation::Filter(filter, from) = what {
+            let stencil = |what: &Stencil, from: Source<f64>, to: Target<f64>| self.stencil_of(what, from, to, watch);
+            return compute_filter(self, stencil, (filter, *from, to), watch).map(|()| None);
+        }
+        match to {
+            AnyTarget::Double(to) => arithmetic::compute(what, to, watch),
+            AnyTarget::Single(to) => arithmetic::compute(what, to, watch),
+        }
+    }
+
+    fn find(&self, from: AnySource, watch: &Watch) -> Result<Indices, Error> {
+        match from {
+            AnySource::Single(_) => arithmetic::find::<f32>(from, watch),
+            _ => arithmetic::find::<f64>(from, watch),
+        }
+    }
+
+    fn ordinals(&self, indices: &Indices, to: AnyTarget, watch: &Watch) -> Result<(), Error> {
+        match to {
+            AnyTarget::Double(to) => arithmetic::ordinals(indices, to, watch),
+            AnyTarget::Single(to) => arithmetic::ordinals(indices, to, watch),
+        }
+    }
+}
+
+impl Reference {
+    fn stencil_of(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
         let (lines, boundary, radius) = (what.lines, what.boundary, what.taps.radius() as isize);
         sweeps(lines.elements(), from, to, what.sweeps, watch, |input, output| {
             each_element(lines, |element, place, start| {
@@ -71,8 +98,8 @@ impl Engine for Reference {
     }
 }
 
-impl<T: Real> Compute<T> for Reference {
-    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+impl<T: Real> Filters<T> for Reference {
+    fn derive(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         let (lines, boundary) = (what.lines(), what.boundary());
         sweeps(lines.elements(), from, to, 1, watch, |input, output| {
             each_element(lines, |element, place, start| {
@@ -84,19 +111,7 @@ impl<T: Real> Compute<T> for Reference {
         })
     }
 
-    fn array(&self, len: usize) -> Result<Array<T>, Error> {
-        Array::in_memory(len)
-    }
-
-    fn has_room(&self, _: usize, _: usize) -> Result<bool, Error> {
-        Ok(true)
-    }
-
-    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        sweeps(from.len(), from, to, 0, watch, |_, _| ())
-    }
-
-    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+    fn convolve(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         let (size, filter, boundary) = (what.size(), what.filter(), what.boundary());
         let [rows, columns, pages] = size;
         sweeps(what.elements(), from, to, what.sweeps(), watch, |input, output| {
@@ -123,9 +138,24 @@ impl<T: Real> Compute<T> for Reference {
     }
 }
 
+impl<T: Real> Arrays<T> for Reference {
+    fn array(&self, len: usize) -> Result<Array<T>, Error> {
+        Array::in_memory(len)
+    }
+
+    fn has_room(&self, _: usize, _: usize) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        sweeps(from.len(), from, to, 0, watch, |_, _| ())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stencil::Compute;
     use crate::stencil::{Boundary, CoefficientSource, Filter, Lines, Sides, Taps};
 
     fn stencil(what: &Stencil, input: &[f64], output: &mut [f64]) {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Number;
-use crate::stencil::program::{Numbers, Value};
+use crate::stencil::program::Value;
 use crate::stencil::{Array, Engine, Error, Noted};
+use crate::stencil::{Number, Numbers};
 
 /// Results of a step, and arrays that are free for reuse.
 pub(super) struct Buffers {
@@ -17,7 +17,7 @@ pub(super) struct Buffers {
 /// Allocates an uninitialised array.
 pub(super) fn room(engine: &(dyn Engine + 'static), single: bool, len: usize) -> Result<Numbers, Error> {
     fn new<T: Number>(engine: &(dyn Engine + 'static), len: usize) -> Result<Numbers, Error> {
-        let array: Array<T> = T::compute(engine).array(len)?;
+        let array: Array<T> = engine.arrays::<T>().array(len)?;
         Ok(T::numbers(Arc::new(array)))
     }
     if single { new::<f32>(engine, len) } else { new::<f64>(engine, len) }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Number;
 use super::buffers::room;
 use super::single::alone;
 use crate::platform::watch::Watch;
-use crate::stencil::program::{Node, Numbers};
-use crate::stencil::{Array, Engine, Error, Places, Source, Target};
+use crate::stencil::program::Node;
+use crate::stencil::{Array, Compute, Engine, Error, Places, Source, Target};
+use crate::stencil::{Number, Numbers};
 
 /// Collected results, one after the other.
 pub(super) struct Collections {
@@ -75,8 +75,8 @@ impl Collections {
             len: usize,
             watch: &Watch,
         ) -> Result<Numbers, Error> {
-            let mut some: Array<T> = T::compute(engine).array(len)?;
-            T::arithmetic(engine).pick(all, &Places::run(0, len), Target::Array(&mut some), watch)?;
+            let mut some: Array<T> = engine.arrays::<T>().array(len)?;
+            engine.pick(all, &Places::run(0, len), Target::Array(&mut some), watch)?;
             Ok(T::numbers(Arc::new(some)))
         }
         let (count, is_full) = (self.count, self.count == self.room);
@@ -107,7 +107,7 @@ fn put(
     let places = Places::run(start, len);
     match from {
         _ if len == 0 => Ok(()),
-        Numbers::Double(from) => f64::arithmetic(engine).put(Source::Array(from), &places, alone::<f64>(to)?, watch),
-        Numbers::Single(from) => f32::arithmetic(engine).put(Source::Array(from), &places, alone::<f32>(to)?, watch),
+        Numbers::Double(from) => engine.put(Source::Array(from), &places, alone::<f64>(to)?, watch),
+        Numbers::Single(from) => engine.put(Source::Array(from), &places, alone::<f32>(to)?, watch),
     }
 }

@@ -11,8 +11,10 @@
 use std::sync::Arc;
 
 use super::recording::{Recording, Taped};
-use crate::stencil::program::{Node, Numbers, Operation, Term, Value, Wanted};
-use crate::stencil::{Binary, Error, Expansion, Places, RANK, Reduction, Section, Unary};
+use crate::stencil::program::{Node, Value};
+use crate::stencil::{
+    Binary, Error, Expansion, Numbers, Operation, Places, RANK, Reduction, Section, Term, Unary, Wanted,
+};
 
 /// An argument of the function: an array of another recording, with its elements in the result's order if it expands.
 pub type Elements = (Numbers, Option<Section>);
@@ -57,7 +59,7 @@ impl Taped {
                 },
                 // Each draw counts, even if its numbers are not needed.
                 Operation::Random(distribution, _, seed) => {
-                    let operation = Operation::Random(*distribution, to.draw(), *seed);
+                    let operation = Operation::Random(*distribution, Term::Value(to.draw()), *seed);
                     if needed[at] && node.len != 1 {
                         return Err(not_one(to, node.len));
                     }
@@ -87,12 +89,12 @@ fn missing() -> Error {
 }
 
 impl Mapping<'_> {
-    fn append(&self, operation: Operation, single: bool, len: usize) -> Value {
+    fn append(&self, operation: Operation<Value>, single: bool, len: usize) -> Value {
         self.to.tape().program.append(Node { operation, single, len })
     }
 
     /// Appends an operation with one number for each element.
-    fn each(&self, operation: Operation, single: bool) -> Mapped {
+    fn each(&self, operation: Operation<Value>, single: bool) -> Mapped {
         Mapped { value: self.append(operation, single, self.len), each: true }
     }
 
@@ -130,7 +132,8 @@ impl Mapping<'_> {
         let operands: Option<Vec<Mapped>> = node.operation.values().map(|value| self.mapped[value.0]).collect();
         let Some(operands) = operands else { return Ok(None) };
         if !operands.iter().any(|operand| operand.each) {
-            let operation = node.operation.with(operands.iter().map(|operand| operand.value));
+            let mut values = operands.iter().map(|operand| operand.value);
+            let operation = node.operation.map(|_| values.next().ok_or_else(missing), Arc::clone)?;
             return Ok(Some(Mapped { value: self.append(operation, node.single, node.len), each: false }));
         }
         if node.len != 1 {
@@ -160,7 +163,7 @@ impl Mapping<'_> {
         }))
     }
 
-    fn term(&self, term: Term) -> (Term, usize) {
+    fn term(&self, term: Term<Value>) -> (Term<Value>, usize) {
         let mapped = term.value().and_then(|value| self.mapped[value.0]);
         match mapped {
             Some(Mapped { value, each }) => (Term::Value(value), if each { self.len } else { 1 }),
@@ -168,7 +171,7 @@ impl Mapping<'_> {
         }
     }
 
-    fn pair(&self, op: Binary, [a, b]: [(Term, usize); 2], single: bool) -> Mapped {
+    fn pair(&self, op: Binary, [a, b]: [(Term<Value>, usize); 2], single: bool) -> Mapped {
         let expansion = Expansion::new([&[a.1], &[b.1]]).expect("one of two lengths is 1, or they are the same");
         self.each(Operation::Pair(op, [a.0, b.0], expansion), single)
     }
@@ -201,7 +204,7 @@ mod tests {
     use crate::cpu::Cpu;
     use crate::platform::watch::Watch;
     use crate::stencil::functions::{Distribution, Draw};
-    use crate::stencil::{Arithmetic, Array, Compute, Scan, Source, Target};
+    use crate::stencil::{Array, Arrays, Compute, Engine, Scan, Source, Target};
     use crate::steps::{Recorder, Shape, Step};
 
     const SAMPLES: [f64; 8] = [1.5, -2.0, 0.0, -0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-310];
@@ -214,7 +217,7 @@ mod tests {
 
     fn values_of(array: &Array<f64>) -> Vec<f64> {
         let mut samples = vec![0.0; array.len()];
-        Compute::<f64>::copy(&Cpu::new(), Source::Array(array), Target::Host(&mut samples), &Watch::new()).unwrap();
+        Arrays::<f64>::copy(&Cpu::new(), Source::Array(array), Target::Host(&mut samples), &Watch::new()).unwrap();
         samples
     }
 
@@ -275,7 +278,7 @@ mod tests {
             Reduction::Differ,
         ];
         for op in ops {
-            let reduce = |engine: &dyn Arithmetic<f64>, arrays: &[Array<f64>], size, to: &mut Array<f64>| {
+            let reduce = |engine: &dyn Engine, arrays: &[Array<f64>], size, to: &mut Array<f64>| {
                 let second = op.of_two().then_some(&arrays[1]);
                 engine.reduce(op, &arrays[0], second, size, Target::Array(to), &Watch::new())
             };
@@ -303,7 +306,7 @@ mod tests {
     fn arrays_expand_and_random_numbers_are_those_of_the_whole() {
         let draw = Draw { distribution: Distribution::Uniform, number: 0, seed: 7 };
         let function = move |recorder: &Recorder, arrays: &[Array<f64>]| {
-            let [mut random, mut sum] = [Compute::<f64>::array(recorder, 1)?, Compute::<f64>::array(recorder, 1)?];
+            let [mut random, mut sum] = [Arrays::<f64>::array(recorder, 1)?, Arrays::<f64>::array(recorder, 1)?];
             recorder.random(draw, &mut random, &Watch::new())?;
             let one = Expansion::new([&[1], &[1]]).unwrap();
             let operands = [&random, &arrays[0]].map(crate::stencil::Operand::Array);

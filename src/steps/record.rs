@@ -3,14 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Number;
 use super::recording::{Content, Recorded, Recording, stranger};
 use crate::platform::watch::Watch;
-use crate::stencil::functions::Draw;
-use crate::stencil::program::{Filtering, Node, Operation, Term, Value, Wanted};
+use crate::stencil::program::{Node, Value};
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
-    Order, Places, Reduction, Scan, Shift, Source, Stencil, Target, Unary,
+    AnySource, AnyTarget, Array, Arrays, Compute, Engine, Error, Filtering, Given, Indices, Number, Operation, Source,
+    Target, Term, Wanted,
 };
 
 /// An engine that records its calls; operations without an argument of the step are computed by another engine at once.
@@ -31,6 +29,7 @@ impl Recorder {
         Recorder { recording, engine }
     }
 
+    /// Returns an array that depends on no argument of the step.
     fn known<'a, T: Number>(&self, array: &'a Array<T>) -> Result<Option<&'a Array<T>>, Error> {
         match self.recording.content(array)? {
             Content::Known(numbers) => Ok(T::of_numbers(numbers).map(|array| &**array)),
@@ -38,10 +37,35 @@ impl Recorder {
         }
     }
 
-    fn term<T: Number>(&self, operand: &Operand<T>) -> Result<Term, Error> {
-        match operand {
-            Operand::Scalar(number) => Ok(Term::Number(number.to_f64())),
-            Operand::Array(array) => self.recording.value_of(array).map(Term::Value),
+    /// Returns an input that depends on no argument of the step.
+    fn known_input<'a>(&self, input: AnySource<'a>) -> Result<Option<AnySource<'a>>, Error> {
+        Ok(match input {
+            AnySource::Double(Source::Array(array)) => self.known(array)?.map(AnySource::from),
+            AnySource::Single(Source::Array(array)) => self.known(array)?.map(AnySource::from),
+            input => Some(input),
+        })
+    }
+
+    /// Returns the result of the program in an input; numbers of the host become an input of the program.
+    fn value_of(&self, input: AnySource) -> Result<Value, Error> {
+        match input {
+            AnySource::Double(from) => self.value_of_source(from),
+            AnySource::Single(from) => self.value_of_source(from),
+            AnySource::Target => Err(Error::Internal("An operation in place, of nothing.".into())),
+        }
+    }
+
+    fn value_of_source<T: Number>(&self, from: Source<T>) -> Result<Value, Error> {
+        match from {
+            Source::Array(array) => self.recording.value_of(array),
+            Source::Host(samples) => {
+                let mut array = self.engine.arrays::<T>().array(samples.len())?;
+                match samples {
+                    [number] => self.engine.fill(*number, &mut array, &Watch::new())?,
+                    _ => self.engine.arrays().copy(from, Target::Array(&mut array), &Watch::new())?,
+                }
+                self.recording.value(&self.recording.of_known(array.into()))
+            }
         }
     }
 
@@ -50,99 +74,135 @@ impl Recorder {
         Ok(())
     }
 
-    /// Records an operation as the new content of `to`.
-    fn record<T: Number>(&self, to: &mut Array<T>, operation: Operation) -> Result<(), Error> {
-        let node = Node { operation, single: T::SINGLE, len: to.len() };
-        let value = self.recording.tape().program.append(node);
-        self.set(to, Content::Value(value))
+    /// Appends an operation to the program.
+    fn append(&self, operation: Operation<Value>, single: bool, len: usize) -> Value {
+        self.recording.tape().program.append(Node { operation, single, len })
     }
 
-    /// Operand of an array in an elementwise operation, and the mask that picked its elements.
-    fn element<T: Number>(&self, array: &Array<T>) -> Result<(Value, Option<Value>), Error> {
-        match self.recording.content(array)? {
-            Content::Picked { of, mask } => Ok((*of, Some(*mask))),
-            _ => Ok((self.recording.value_of(array)?, None)),
+    /// Computes an operation on known inputs at once.
+    fn compute_known<T: Number>(&self, what: &Given, to: Target<T>, watch: &Watch) -> Result<Option<Indices>, Error> {
+        let to = match to {
+            Target::Array(to) => to,
+            to => return self.engine.compute(what, to.into(), watch),
+        };
+        let mut array = self.engine.arrays::<T>().array(to.len())?;
+        if let (true, Some(known)) = (changes(what), self.known(to)?) {
+            self.engine.arrays().copy(Source::Array(known), Target::Array(&mut array), watch)?;
         }
-    }
-
-    /// Records an operation on elements picked by this mask.
-    fn record_by_mask<T: Number>(
-        &self,
-        to: &mut Array<T>,
-        operation: Operation,
-        mask: Option<Value>,
-    ) -> Result<(), Error> {
-        self.record(to, operation)?;
-        let Some(mask) = mask else { return Ok(()) };
-        let of = self.recording.value_of(to)?;
-        self.set(to, Content::Picked { of, mask })
-    }
-
-    /// Does [`record_by_mask`](Self::record_by_mask) with one operand.
-    fn record_each<T: Number, O: Number>(
-        &self,
-        from: &Array<O>,
-        to: &mut Array<T>,
-        operation: impl FnOnce(Value) -> Operation,
-    ) -> Result<(), Error> {
-        let (of, mask) = self.element(from)?;
-        self.record_by_mask(to, operation(of), mask)
-    }
-
-    /// Computes the new content of `to` now.
-    fn compute<T: Number>(
-        &self,
-        to: &mut Array<T>,
-        run: impl FnOnce(&(dyn Engine + 'static), &mut Array<T>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut array = T::compute(&*self.engine).array(to.len())?;
-        run(&*self.engine, &mut array)?;
-        self.set(to, Content::Known(T::numbers(Arc::new(array))))
-    }
-
-    /// Does [`compute`](Self::compute) for an operation that also returns places.
-    fn compute_with_places<T: Number>(
-        &self,
-        to: &mut Array<T>,
-        run: impl FnOnce(&(dyn Engine + 'static), &mut Array<T>) -> Result<Option<Indices>, Error>,
-    ) -> Result<Option<Indices>, Error> {
-        let mut places = None;
-        self.compute(to, |engine, to| {
-            places = run(engine, to)?;
-            Ok(())
-        })?;
+        let places = self.engine.compute(what, Target::Array(&mut array).into(), watch)?;
+        self.set(to, Content::Known(array.into()))?;
         Ok(places)
     }
 
-    /// Records an operation that finds `len` places, all smaller than `bound`.
-    fn record_places(&self, operation: Operation, (len, bound): (usize, usize)) -> Indices {
-        let value = self.recording.tape().program.append(Node { operation, single: false, len });
-        Indices::new(self.recording.array(Content::Value(value), len), bound, false)
-    }
-
-    /// Computes the new content of `to` from its present one, now.
-    fn change<T: Number>(
-        &self,
-        to: &mut Array<T>,
-        watch: &Watch,
-        run: impl FnOnce(&(dyn Engine + 'static), &mut Array<T>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let mut array = T::compute(&*self.engine).array(to.len())?;
-        if let Some(known) = self.known(to)? {
-            T::compute(&*self.engine).copy(Source::Array(known), Target::Array(&mut array), watch)?;
+    /// Returns the operation with its inputs, if all of them are known. The draw's number is that of the step.
+    fn all_known<'a, T: Number>(&self, what: &Given<'a>, to: &Target<T>) -> Result<Option<Given<'a>>, Error> {
+        if let (true, Target::Array(to)) = (changes(what), to)
+            && !matches!(self.recording.content(to)?, Content::Known(_) | Content::Nothing)
+        {
+            return Ok(None);
         }
-        run(&*self.engine, &mut array)?;
-        self.set(to, Content::Known(T::numbers(Arc::new(array))))
+        if matches!(what, Operation::Random(..)) {
+            return Ok(None);
+        }
+        let mut all = true;
+        let known = what.map(
+            |input| -> Result<_, Error> {
+                let known = self.known_input(input)?;
+                all &= known.is_some();
+                Ok(known.unwrap_or(input))
+            },
+            |places| *places,
+        )?;
+        Ok(all.then_some(known))
     }
 
-    fn filter<T: Number>(&self, what: &str, filter: Filtering, from: Source<T>, to: Target<T>) -> Result<(), Error> {
-        match (from, to) {
-            (Source::Array(from), Target::Array(to)) => {
-                let of = self.recording.value_of(from)?;
-                self.record(to, Operation::Filter(filter, of))
+    /// Returns an elementwise operation on elements that one mask picked, and that mask; `None` if there is none.
+    fn of_picked(&self, what: &Given) -> Result<Option<(Operation<Value>, Value)>, Error> {
+        if !matches!(what, Operation::Each(..) | Operation::Pair(..) | Operation::Convert(_)) {
+            return Ok(None);
+        }
+        let content = |input: AnySource| match self.content_of(input)? {
+            Some(Content::Picked { of, mask }) => Ok(Some((*of, *mask))),
+            _ => Ok::<_, Error>(None),
+        };
+        let mut mask = None;
+        for input in what.values() {
+            mask = mask.or(content(input)?.map(|(_, mask)| mask));
+        }
+        let Some(mask) = mask else { return Ok(None) };
+        // They combine with others picked by the same mask, and with one number.
+        let of = |input: AnySource| match content(input)? {
+            Some((of, own)) if own == mask => Ok(of),
+            None if input.len() == 1 => self.value_of(input),
+            _ => Err(self.recording.asks_how_many()),
+        };
+        Ok(Some((what.map(of, |places| Arc::new((*places).clone()))?, mask)))
+    }
+
+    fn content_of<'a>(&self, input: AnySource<'a>) -> Result<Option<&'a Content>, Error> {
+        Ok(match input {
+            AnySource::Double(Source::Array(array)) => Some(self.recording.content(array)?),
+            AnySource::Single(Source::Array(array)) => Some(self.recording.content(array)?),
+            _ => None,
+        })
+    }
+
+    fn compute_in<T: Number>(&self, what: &Given, to: Target<T>, watch: &Watch) -> Result<Option<Indices>, Error> {
+        if let Some(known) = self.all_known(what, &to)? {
+            return self.compute_known(&known, to, watch);
+        }
+        let Target::Array(to) = to else { return Err(self.recording.asks_for_values(name(what))) };
+        let (single, len) = (T::SINGLE, to.len());
+        if let Some((operation, mask)) = self.of_picked(what)? {
+            let of = self.append(operation, single, len);
+            return self.set(to, Content::Picked { of, mask }).map(|()| None);
+        }
+        if let (Operation::Put(..), Content::Nothing) = (what, self.recording.content(to)?) {
+            // All of it is written before it is read.
+            self.set(to, Content::Value(self.append(Operation::Fill(0.0), single, len)))?;
+        }
+        let of = |input: AnySource| match input {
+            AnySource::Target => self.recording.value_of(to),
+            input => self.value_of(input),
+        };
+        let mut operation = what.map(of, |places| Arc::new((*places).clone()))?;
+        let mut places = None;
+        match &mut operation {
+            Operation::Random(_, number, _) => *number = Term::Value(self.recording.draw()),
+            Operation::Sort(.., size, wanted) | Operation::Extreme(.., size, wanted) => {
+                if std::mem::replace(wanted, Wanted::Elements) == Wanted::Places {
+                    places = Some(size[1]);
+                }
             }
-            _ => Err(self.recording.asks_for_values(what)),
+            _ => {}
         }
+        self.set(to, Content::Value(self.append(operation.clone(), single, len)))?;
+        let Some(bound) = places else { return Ok(None) };
+        if let Operation::Sort(.., wanted) | Operation::Extreme(.., wanted) = &mut operation {
+            *wanted = Wanted::Places;
+        }
+        let value = self.append(operation, false, len);
+        Ok(Some(Indices::new(self.recording.array(Content::Value(value), len), bound, false)))
+    }
+}
+
+/// True for operations that change their output in place.
+fn changes(what: &Given) -> bool {
+    what.values().any(|input| matches!(input, AnySource::Target))
+}
+
+/// Name of an operation, in an error about results on the host.
+fn name(what: &Given) -> &'static str {
+    match what {
+        Operation::Reduce(..) => "A reduction",
+        Operation::Extreme(..) => "max or min with places",
+        Operation::Pick(..) => "An element by its index",
+        Operation::Filter(Filtering::Stencil(_), _) => "A stencil of the host's array",
+        Operation::Filter(Filtering::Derivative(_) | Filtering::SingleDerivative(_), _) => {
+            "A derivative of the host's array"
+        }
+        Operation::Filter(..) => "A convolution of the host's array",
+        _ => "An operation on the host's array",
     }
 }
 
@@ -151,26 +211,51 @@ impl Engine for Recorder {
         "a recording"
     }
 
-    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, _: &Watch) -> Result<(), Error> {
-        self.filter("A stencil of the host's array", Filtering::Stencil(*what), from, to)
+    fn compute(&self, what: &Given, to: AnyTarget, watch: &Watch) -> Result<Option<Indices>, Error> {
+        match to {
+            AnyTarget::Double(to) => self.compute_in(what, to, watch),
+            AnyTarget::Single(to) => self.compute_in(what, to, watch),
+        }
+    }
+
+    fn find(&self, from: AnySource, watch: &Watch) -> Result<Indices, Error> {
+        match self.known_input(from)? {
+            Some(from) => self.engine.find(from, watch),
+            None => Err(self.recording.asks_for_values("find, or an index that is a mask,")),
+        }
+    }
+
+    fn ordinals(&self, indices: &Indices, to: AnyTarget, watch: &Watch) -> Result<(), Error> {
+        match to {
+            AnyTarget::Double(to) => self.ordinals_in(indices, to, watch),
+            AnyTarget::Single(to) => self.ordinals_in(indices, to, watch),
+        }
     }
 }
 
-impl<T: Number> Compute<T> for Recorder {
-    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, _: &Watch) -> Result<(), Error> {
-        self.filter("A derivative of the host's array", T::derivative(what), from, to)
+impl Recorder {
+    fn ordinals_in<T: Number>(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+        let to = match to {
+            Target::Array(to) => to,
+            to => return self.engine.ordinals(indices, to.into(), watch),
+        };
+        if let Ok(Content::Value(value)) = self.recording.content(indices.held()) {
+            let value = if T::SINGLE { self.recording.converted(*value) } else { *value };
+            return self.set(to, Content::Value(value));
+        }
+        let mut array = self.engine.arrays::<T>().array(to.len())?;
+        self.engine.ordinals(indices, Target::Array(&mut array).into(), watch)?;
+        self.set(to, Content::Known(array.into()))
     }
+}
 
-    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, _: &Watch) -> Result<(), Error> {
-        self.filter("A convolution of the host's array", T::convolution(what), from, to)
-    }
-
+impl<T: Number> Arrays<T> for Recorder {
     fn array(&self, len: usize) -> Result<Array<T>, Error> {
         Ok(self.recording.array(Content::Nothing, len))
     }
 
     fn has_room(&self, arrays: usize, len: usize) -> Result<bool, Error> {
-        T::compute(&*self.engine).has_room(arrays, len)
+        self.engine.arrays::<T>().has_room(arrays, len)
     }
 
     fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
@@ -184,287 +269,19 @@ impl<T: Number> Compute<T> for Recorder {
                 };
                 self.set(to, content)
             }
-            (Source::Host(from), Target::Array(to)) => {
-                self.compute(to, |engine, to| T::compute(engine).copy(Source::Host(from), Target::Array(to), watch))
+            (Source::Host(_), Target::Array(to)) => {
+                let mut array = self.engine.arrays::<T>().array(to.len())?;
+                self.engine.arrays().copy(from, Target::Array(&mut array), watch)?;
+                self.set(to, Content::Known(array.into()))
             }
             (Source::Array(from), Target::Host(to)) => match self.known(from)? {
-                Some(from) => T::compute(&*self.engine).copy(Source::Array(from), Target::Host(to), watch),
+                Some(from) => self.engine.arrays().copy(Source::Array(from), Target::Host(to), watch),
                 None => Err(self.recording.asks_for_values("gather")),
             },
             (Source::Host(from), Target::Host(to)) => {
                 to.copy_from_slice(from);
                 Ok(())
             }
-        }
-    }
-}
-
-impl<T: Number> Arithmetic<T> for Recorder
-where
-    T::Other: Number,
-{
-    fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        match self.known(from)? {
-            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).unary(op, from, to, watch)),
-            None => self.record_each(from, to, |of| Operation::Each(op, of)),
-        }
-    }
-
-    fn binary(
-        &self,
-        op: Binary,
-        operands: [Operand<T>; 2],
-        expansion: &Expansion,
-        to: &mut Array<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let mut known = [None; 2];
-        for (known, operand) in known.iter_mut().zip(&operands) {
-            *known = match operand {
-                Operand::Scalar(number) => Some(Operand::Scalar(*number)),
-                Operand::Array(array) => self.known(array)?.map(Operand::Array),
-            };
-        }
-        if let [Some(a), Some(b)] = known {
-            return self.compute(to, |engine, to| T::arithmetic(engine).binary(op, [a, b], expansion, to, watch));
-        }
-        let (mut terms, mut masks) = ([Term::Number(0.0); 2], [None; 2]);
-        for (which, operand) in operands.iter().enumerate() {
-            (terms[which], masks[which]) = match operand {
-                Operand::Scalar(number) => (Term::Number(number.to_f64()), None),
-                Operand::Array(array) => {
-                    let (value, mask) = self.element(*array)?;
-                    (Term::Value(value), mask)
-                }
-            };
-        }
-        // Elements picked by a mask combine with others picked by the same mask, and with one number.
-        let mask = masks[0].or(masks[1]);
-        let is_one = |operand: &Operand<T>| !matches!(operand, Operand::Array(array) if array.len() != 1);
-        if !operands.iter().zip(masks).all(|(operand, own)| own == mask || own.is_none() && is_one(operand)) {
-            return Err(self.recording.asks_how_many());
-        }
-        self.record_by_mask(to, Operation::Pair(op, terms, *expansion), mask)
-    }
-
-    fn advance(
-        &self,
-        step: &Array<T>,
-        weight: T,
-        source: Option<Operand<T>>,
-        older: &mut Array<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        self.advance_by(step, Operand::Scalar(weight), source, older, watch)
-    }
-
-    /// Here a source may have one element, too.
-    fn advance_by(
-        &self,
-        step: &Array<T>,
-        weight: Operand<T>,
-        source: Option<Operand<T>>,
-        older: &mut Array<T>,
-        _: &Watch,
-    ) -> Result<(), Error> {
-        let [step, before] = [self.recording.value_of(step)?, self.recording.value_of(older)?];
-        self.record(older, Operation::MultiplyAdd(self.term(&weight)?, before, step))?;
-        let Some(source) = source else { return Ok(()) };
-        let len = if let Operand::Array(array) = source { array.len() } else { 1 };
-        let expansion = Expansion::new([&[older.len()], &[len]])
-            .ok_or_else(|| Error::Internal("A source of another length.".into()))?;
-        let sum = [Term::Value(self.recording.value_of(older)?), self.term(&source)?];
-        self.record(older, Operation::Pair(Binary::Add, sum, expansion))
-    }
-
-    fn reduce(
-        &self,
-        op: Reduction,
-        first: &Array<T>,
-        second: Option<&Array<T>>,
-        size: [usize; 3],
-        to: Target<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let others = second.map(|second| self.known(second)).transpose()?;
-        match (self.known(first)?, others, to) {
-            (Some(first), None, to) => self.reduce_known(op, [first, first], false, size, to, watch),
-            (Some(first), Some(Some(second)), to) => self.reduce_known(op, [first, second], true, size, to, watch),
-            (_, _, Target::Host(_)) => Err(self.recording.asks_for_values("A reduction")),
-            (_, _, Target::Array(to)) => {
-                let first = self.recording.value_of(first)?;
-                let second = second.map(|second| self.recording.value_of(second)).transpose()?;
-                self.record(to, Operation::Reduce(op, first, second, size))
-            }
-        }
-    }
-
-    fn extremes(
-        &self,
-        which: Extreme,
-        from: &Array<T>,
-        size: [usize; 3],
-        to: Target<T>,
-        watch: &Watch,
-    ) -> Result<Indices, Error> {
-        match (self.known(from)?, to) {
-            (Some(from), Target::Host(to)) => {
-                T::arithmetic(&*self.engine).extremes(which, from, size, Target::Host(to), watch)
-            }
-            (Some(from), Target::Array(to)) => {
-                let places = self.compute_with_places(to, |engine, to| {
-                    T::arithmetic(engine).extremes(which, from, size, Target::Array(to), watch).map(Some)
-                })?;
-                places.ok_or_else(|| Error::Internal("An extreme without its places.".into()))
-            }
-            (None, Target::Array(to)) => {
-                let of = self.recording.value_of(from)?;
-                self.record(to, Operation::Extreme(which, of, size, Wanted::Elements))?;
-                Ok(self.record_places(Operation::Extreme(which, of, size, Wanted::Places), (to.len(), size[1])))
-            }
-            (None, Target::Host(_)) => Err(self.recording.asks_for_values("max or min with places")),
-        }
-    }
-
-    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        match self.known(from)? {
-            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).scan(op, from, size, to, watch)),
-            None => self.record(to, Operation::Scan(op, self.recording.value_of(from)?, size)),
-        }
-    }
-
-    fn sort(
-        &self,
-        order: Order,
-        from: &Array<T>,
-        size: [usize; 3],
-        to: &mut Array<T>,
-        with_places: bool,
-        watch: &Watch,
-    ) -> Result<Option<Indices>, Error> {
-        match self.known(from)? {
-            Some(from) => self.compute_with_places(to, |engine, to| {
-                T::arithmetic(engine).sort(order, from, size, to, with_places, watch)
-            }),
-            None => {
-                let of = self.recording.value_of(from)?;
-                self.record(to, Operation::Sort(order, of, size, Wanted::Elements))?;
-                let places = Operation::Sort(order, of, size, Wanted::Places);
-                Ok(with_places.then(|| self.record_places(places, (to.len(), size[1]))))
-            }
-        }
-    }
-
-    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
-        match self.known(from)? {
-            Some(from) => T::arithmetic(&*self.engine).find(from, watch),
-            None => Err(self.recording.asks_for_values("find, or an index that is a mask,")),
-        }
-    }
-
-    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        let recorded = match self.recording.content(indices.held()) {
-            Ok(Content::Value(value)) => Some(*value),
-            _ => None,
-        };
-        match to {
-            Target::Array(to) if recorded.is_some() => {
-                let places = recorded.map(|value| if T::SINGLE { self.recording.converted(value) } else { value });
-                self.set(to, places.map_or(Content::Nothing, Content::Value))
-            }
-            Target::Host(to) => T::arithmetic(&*self.engine).ordinals(indices, Target::Host(to), watch),
-            Target::Array(to) => {
-                self.compute(to, |engine, to| T::arithmetic(engine).ordinals(indices, Target::Array(to), watch))
-            }
-        }
-    }
-
-    fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        self.compute(to, |engine, to| T::arithmetic(engine).fill(value, to, watch))
-    }
-
-    /// The draw's number is that of the step.
-    fn random(&self, draw: Draw, to: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        let number = self.recording.draw();
-        self.record(to, Operation::Random(draw.distribution, number, f64::from(draw.seed)))
-    }
-
-    fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        match (self.known(from)?, to) {
-            (Some(from), Target::Host(to)) => T::arithmetic(&*self.engine).pick(from, places, Target::Host(to), watch),
-            (Some(from), Target::Array(to)) => {
-                self.compute(to, |engine, to| T::arithmetic(engine).pick(from, places, Target::Array(to), watch))
-            }
-            (None, Target::Host(_)) => Err(self.recording.asks_for_values("An element by its index")),
-            (None, Target::Array(to)) => {
-                let of = self.recording.value_of(from)?;
-                self.record(to, Operation::Pick(Arc::new(places.clone()), of))
-            }
-        }
-    }
-
-    fn shift(&self, what: &Shift, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        match self.known(from)? {
-            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).shift(what, from, to, watch)),
-            None => self.record(to, Operation::Filter(Filtering::Shift(*what), self.recording.value_of(from)?)),
-        }
-    }
-
-    fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let known = match from {
-            Source::Host(samples) => Some(Source::Host(samples)),
-            Source::Array(array) => self.known(array)?.map(Source::Array),
-        };
-        let is_value = matches!(self.recording.content(to)?, Content::Value(_));
-        if let (Some(from), false) = (known, is_value) {
-            return self.change(to, watch, |engine, to| T::arithmetic(engine).put(from, places, to, watch));
-        }
-        let own;
-        let from = match from {
-            Source::Array(array) => array,
-            Source::Host(samples) => {
-                let mut array = Compute::<T>::array(self, samples.len())?;
-                match samples {
-                    [number] => Arithmetic::fill(self, *number, &mut array, watch)?,
-                    _ => Compute::copy(self, Source::Host(samples), Target::Array(&mut array), watch)?,
-                }
-                own = array;
-                &own
-            }
-        };
-        let from = self.recording.value_of(from)?;
-        if matches!(self.recording.content(to)?, Content::Nothing) {
-            // All of it is written before it is read.
-            self.record(to, Operation::Fill(0.0))?;
-        }
-        let into = self.recording.value_of(to)?;
-        self.record(to, Operation::Put(Arc::new(places.clone()), [from, into]))
-    }
-
-    fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        match self.known(from)? {
-            Some(from) => self.compute(to, |engine, to| T::arithmetic(engine).convert(from, to, watch)),
-            None => self.record_each(from, to, Operation::Convert),
-        }
-    }
-}
-
-impl Recorder {
-    fn reduce_known<T: Number>(
-        &self,
-        op: Reduction,
-        [first, second]: [&Array<T>; 2],
-        of_two: bool,
-        size: [usize; 3],
-        to: Target<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let second = of_two.then_some(second);
-        match to {
-            Target::Host(to) => T::arithmetic(&*self.engine).reduce(op, first, second, size, Target::Host(to), watch),
-            Target::Array(to) => self.compute(to, |engine, to| {
-                T::arithmetic(engine).reduce(op, first, second, size, Target::Array(to), watch)
-            }),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Number;
-use crate::stencil::program::{Node, Numbers, Operation, Program, Term, Value};
-use crate::stencil::{Array, Binary, Error, Expansion, Held};
+use crate::stencil::program::{Node, Program, Value};
+use crate::stencil::{Array, Binary, Error, Expansion, Held, Number};
+use crate::stencil::{Numbers, Operation, Term};
 
 /// A program under construction.
 #[derive(Debug, Default)]

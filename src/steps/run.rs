@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::Number;
 use super::batches::Batches;
 use super::buffers::Buffers;
 use super::collections::{Collections, MOST_RECORDED};
@@ -11,8 +10,9 @@ use super::several::Several;
 use super::single;
 use super::values::{Supply, Values};
 use crate::platform::watch::Watch;
-use crate::stencil::program::{Node, Numbers, Operation, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Places, Prepared, Room, Source, Span, Target};
+use crate::stencil::program::{Node, Plan, Program, Stage, Value};
+use crate::stencil::{Array, Engine, Error, Number, Places, Prepared, Room, Source, Span, Target};
+use crate::stencil::{Numbers, Operation};
 
 /// Outputs of a program in each step, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -413,11 +413,7 @@ fn over(program: &Program, stages: &[Ready], outputs: &[Value]) -> Vec<Vec<Value
 fn held_places(engine: &(dyn Engine + 'static), node: &Node) -> Result<Option<Places>, Error> {
     let Operation::Pick(places, _) = &node.operation else { return Ok(None) };
     let Places::List(list) = &**places else { return Ok(None) };
-    let held = match node.single {
-        true => f32::arithmetic(engine).list(list, &Watch::new()),
-        false => f64::arithmetic(engine).list(list, &Watch::new()),
-    };
-    Ok(held?.map(|list| Places::Held(Arc::new(list))))
+    Ok(engine.list(list, &Watch::new())?.map(|list| Places::Held(Arc::new(list))))
 }
 
 /// Waits for the number that ends a run, and returns true unless it is zero. `steps` are done then.
@@ -427,7 +423,7 @@ fn held_places(engine: &(dyn Engine + 'static), node: &Node) -> Result<Option<Pl
 fn is_true(engine: &(dyn Engine + 'static), number: &Numbers, steps: usize, watch: &Watch) -> Result<bool, Error> {
     fn value<T: Number>(engine: &(dyn Engine + 'static), of: &Array<T>, watch: &Watch) -> Result<f64, Error> {
         let mut value = [T::default()];
-        T::compute(engine).copy(Source::Array(of), Target::Host(&mut value), watch)?;
+        engine.arrays::<T>().copy(Source::Array(of), Target::Host(&mut value), watch)?;
         Ok(value[0].to_f64())
     }
     let value = match number {

@@ -1,8 +1,9 @@
 //! Several steps at once, on engines that can.
 
 use crate::platform::watch::Watch;
-use crate::stencil::program::{Feed, Kernel, Numbers, Operation, Program, Recorded, Recurrence, Value};
+use crate::stencil::program::{Feed, Kernel, Program, Recorded, Recurrence, Value};
 use crate::stencil::{Advance, Engine, Error, Places, Room, Span};
+use crate::stencil::{Numbers, Operation};
 
 /// A method to take several steps at once, and the sources of their inputs.
 pub(super) struct Several {

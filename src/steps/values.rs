@@ -7,11 +7,10 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::Number;
 use super::buffers::Buffers;
 use super::single::alone;
 use crate::platform::watch::Watch;
-use crate::stencil::program::Numbers;
+use crate::stencil::{Compute, Numbers};
 use crate::stencil::{Engine, Error, Places, Target};
 
 /// Values of each step.
@@ -199,12 +198,8 @@ fn part(
     let mut part = buffers.room(engine, all.is_single(), len)?;
     let places = Places::run(start, len);
     match all {
-        Numbers::Double(all) => {
-            f64::arithmetic(engine).pick(all, &places, Target::Array(alone::<f64>(&mut part)?), watch)
-        }
-        Numbers::Single(all) => {
-            f32::arithmetic(engine).pick(all, &places, Target::Array(alone::<f32>(&mut part)?), watch)
-        }
+        Numbers::Double(all) => engine.pick(all, &places, Target::Array(alone::<f64>(&mut part)?), watch),
+        Numbers::Single(all) => engine.pick(all, &places, Target::Array(alone::<f32>(&mut part)?), watch),
     }?;
     Ok(part)
 }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Array, Compute, Engine, Error, Real, Source, Target};
+use stencil_mex::stencil::{Array, Engine, Error, Number, Source, Target};
 
 pub type AnyEngine = dyn Engine + 'static;
 
@@ -97,26 +97,20 @@ pub fn of_check(is_slow: bool) -> Vec<Ends> {
 }
 
 /// What two numbers have in common that are the same to the last bit, NaN too.
-pub fn bits<T: Real>(number: T) -> u64 {
+pub fn bits<T: Number>(number: T) -> u64 {
     number.to_f64().to_bits()
 }
 
 /// An array of the engine's with these samples.
-pub fn array_with<T: Real>(engine: &AnyEngine, samples: &[T]) -> Result<Array<T>, Error>
-where
-    AnyEngine: Compute<T>,
-{
-    let mut array = Compute::<T>::array(engine, samples.len())?;
-    Compute::copy(engine, Source::Host(samples), Target::Array(&mut array), &Watch::new()).map(|()| array)
+pub fn array_with<T: Number>(engine: &AnyEngine, samples: &[T]) -> Result<Array<T>, Error> {
+    let mut array = engine.arrays::<T>().array(samples.len())?;
+    engine.arrays().copy(Source::Host(samples), Target::Array(&mut array), &Watch::new()).map(|()| array)
 }
 
 /// What an array of the engine's holds.
-pub fn contents<T: Real>(engine: &AnyEngine, array: &Array<T>) -> Result<Vec<T>, Error>
-where
-    AnyEngine: Compute<T>,
-{
+pub fn contents<T: Number>(engine: &AnyEngine, array: &Array<T>) -> Result<Vec<T>, Error> {
     let mut samples = vec![T::default(); array.len()];
-    Compute::copy(engine, Source::Array(array), Target::Host(&mut samples), &Watch::new()).map(|()| samples)
+    engine.arrays().copy(Source::Array(array), Target::Host(&mut samples), &Watch::new()).map(|()| samples)
 }
 
 /// Samples, and room for as many results.
@@ -131,10 +125,7 @@ pub struct Stage<'a, T> {
     to: Option<Array<T>>,
 }
 
-impl<'a, T: Real> Stage<'a, T>
-where
-    AnyEngine: Compute<T>,
-{
+impl<'a, T: Number> Stage<'a, T> {
     /// With these samples, and with `blank` where the results go.
     pub fn new(engine: &AnyEngine, ends: Ends, input: &'a [T], blank: T) -> Result<Stage<'a, T>, Error> {
         MET.set(std::array::from_fn(|i| MET.get()[i] || ALL[i] == ends));

@@ -12,8 +12,8 @@ use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::{self, Cuda, Driver, Team};
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines, Real, Reference,
-    Sides, Source, Stencil, Taps, Target,
+    Array, Arrays, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines,
+    Number, Reference, Sides, Source, Stencil, Taps, Target,
 };
 
 use crate::common::{StandIn, selection};
@@ -84,7 +84,7 @@ fn all_ends() -> Vec<Ends<f64>> {
 
 /// Has `run`, which does so many updates, compute on the devices and on the plain reference, and compares every bit and
 /// the count.
-fn check<T: Real>(
+fn check<T: Number>(
     what: &str,
     team: &AnyEngine,
     input: &[T],
@@ -128,12 +128,12 @@ fn check_convolution(team: &Team, size: [usize; 3], filter: [usize; 3], sides: S
     let of_double = Filter::new(entries.clone(), filter).map_err(|error| error.to_string())?;
     let what = Convolution::new(size, of_double).with_boundary(sides).with_sweeps(sweeps);
     check(&words, team, &input, input.len() * sweeps, |engine, from, to, watch| {
-        Compute::convolution(engine, &what, from, to, watch)
+        engine.convolution(&what, from, to, watch)
     })?;
     let of_single = Filter::new(singles(&entries), filter).map_err(|error| error.to_string())?;
     let what = Convolution::new(size, of_single).with_boundary(sides.map(|value| value as f32)).with_sweeps(sweeps);
     check(&format!("single, {words}"), team, &singles(&input), input.len() * sweeps, |engine, from, to, watch| {
-        Compute::convolution(engine, &what, from, to, watch)
+        engine.convolution(&what, from, to, watch)
     })
 }
 
@@ -267,11 +267,11 @@ fn derivatives(devices: usize) -> Outcome {
             let input = samples(lines.elements(), 4);
             let what = Derivative::new(lines, 0.1, source).with_boundary(Boundary::Circular);
             check("derivative", &team, &input, input.len(), |engine, from, to, watch| {
-                Compute::<f64>::derivative(engine, &what, from, to, watch)
+                engine.derivative(&what, from, to, watch)
             })?;
             let what = Derivative::new(lines, 0.1, source).with_boundary(Boundary::Replicate);
             check("derivative in single", &team, &singles(&input), input.len(), |engine, from, to, watch| {
-                Compute::<f32>::derivative(engine, &what, from, to, watch)
+                engine.derivative(&what, from, to, watch)
             })?;
         }
     }
@@ -323,14 +323,14 @@ fn copies(devices: usize) -> Outcome {
     for (length, seed) in [(0, 1), (1, 2), (1000, 3), (300_000, 4)] {
         let input = samples(length, seed);
         let engine = |ordinal| Cuda::open(Some(ordinal)).map_err(told);
-        let mut array = Compute::<f64>::array(&engine(0)?, length).map_err(told)?;
-        Compute::copy(&engine(0)?, Source::Host(&input), Target::Array(&mut array), &Watch::new()).map_err(told)?;
+        let mut array = Arrays::<f64>::array(&engine(0)?, length).map_err(told)?;
+        Arrays::copy(&engine(0)?, Source::Host(&input), Target::Array(&mut array), &Watch::new()).map_err(told)?;
         // Round all devices, each copy gone as soon as there is the next.
         for ordinal in (1..devices).chain([0]) {
             array = engine(ordinal)?.copy_of(&array).map_err(told)?;
         }
         let mut output = vec![f64::NAN; length];
-        Compute::copy(&engine(0)?, Source::Array(&array), Target::Host(&mut output), &Watch::new()).map_err(told)?;
+        Arrays::copy(&engine(0)?, Source::Array(&array), Target::Host(&mut output), &Watch::new()).map_err(told)?;
         if output != input {
             return Err(format!("{length} numbers"));
         }
@@ -344,8 +344,8 @@ fn copies_of_what_goes(devices: usize) -> Outcome {
     let (first, second) = (Cuda::open(Some(0)).map_err(told)?, Cuda::open(Some(devices - 1)).map_err(told)?);
     for round in 0..40 {
         let array = |engine: &Cuda, values: &[f64]| {
-            let mut array = Compute::<f64>::array(engine, values.len())?;
-            Compute::copy(engine, Source::Host(values), Target::Array(&mut array), &Watch::new()).map(|()| array)
+            let mut array: Array<f64> = engine.array(values.len())?;
+            engine.copy(Source::Host(values), Target::Array(&mut array), &Watch::new()).map(|()| array)
         };
         let (input, other) = (samples(5000, round), samples(5000, round + 1000));
         let copy = {
@@ -354,7 +354,7 @@ fn copies_of_what_goes(devices: usize) -> Outcome {
         };
         let _in_its_place = array(&first, &other).map_err(told)?;
         let mut output = vec![f64::NAN; input.len()];
-        Compute::copy(&second, Source::Array(&copy), Target::Host(&mut output), &Watch::new()).map_err(told)?;
+        Arrays::copy(&second, Source::Array(&copy), Target::Host(&mut output), &Watch::new()).map_err(told)?;
         if output != input {
             return Err(format!("round {round}"));
         }
@@ -373,15 +373,15 @@ fn memory_in_use(devices: usize) -> Outcome {
     for round in 0..15 {
         let first = Cuda::open(Some(0)).map_err(told)?;
         let input = samples(what.elements(), round);
-        let mut array = Compute::<f64>::array(&first, input.len()).map_err(told)?;
-        Compute::copy(&first, Source::Host(&input), Target::Array(&mut array), &Watch::new()).map_err(told)?;
-        let mut next = Compute::<f64>::array(&first, input.len()).map_err(told)?;
+        let mut array = Arrays::<f64>::array(&first, input.len()).map_err(told)?;
+        Arrays::copy(&first, Source::Host(&input), Target::Array(&mut array), &Watch::new()).map_err(told)?;
+        let mut next = Arrays::<f64>::array(&first, input.len()).map_err(told)?;
         let long = what.clone().with_sweeps(60);
         Compute::convolution(&first, &long, Source::Array(&array), Target::Array(&mut next), &Watch::new())
             .map_err(told)?;
         drop((array, next));
         check("memory in use", &team, &input, input.len() * 6, |engine, from, to, watch| {
-            Compute::convolution(engine, &what, from, to, watch)
+            engine.convolution(&what, from, to, watch)
         })?;
     }
     Ok(())

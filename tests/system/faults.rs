@@ -16,11 +16,12 @@ use stencil_mex::cuda::study::{Angles, Study};
 use stencil_mex::cuda::{self, Cuda, Team};
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
-use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
+use stencil_mex::stencil::program::{Gait, Node, Program, Value};
 use stencil_mex::stencil::{
-    Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter, Lines,
-    Reduction, Reference, Source, Stencil, Taps, Target, Unary,
+    Arrays, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter,
+    Lines, Reduction, Reference, Source, Stencil, Taps, Target, Unary,
 };
+use stencil_mex::stencil::{Filtering, Numbers, Operation, Term};
 use stencil_mex::steps::{Pages, Run, Shape, Step, Taped, Upload, Values};
 
 use crate::common::{Mode, StandIn, child, selection, within};
@@ -329,8 +330,8 @@ fn pages_of_steps() -> Result<(), Error> {
     let next = program.append(Node { operation, single: false, len });
     let all = numbers(len * steps);
     let upload: Box<Upload> = Box::new(move |engine, part, watch| {
-        let mut array = Compute::<f64>::array(engine, part.len())?;
-        Compute::copy(engine, Source::Host(&all[part]), Target::Array(&mut array), watch)?;
+        let mut array = engine.arrays::<f64>().array(part.len())?;
+        engine.arrays().copy(Source::Host(&all[part]), Target::Array(&mut array), watch)?;
         Ok(array.into())
     });
     let run = Run { values: Values::Pages(vec![Pages::of_host(upload, false, len)]), ..Run::of(steps) };
@@ -361,8 +362,8 @@ fn steps_of(
     let inputs = program.inputs();
     let program = Arc::new(program);
     compare(what, cuda, &numbers(len), |engine, from, to| {
-        let mut array = Compute::<f64>::array(engine, len)?;
-        counting(0, |watch| Compute::copy(engine, from, Target::Array(&mut array), watch))?;
+        let mut array = engine.arrays::<f64>().array(len)?;
+        counting(0, |watch| engine.arrays().copy(from, Target::Array(&mut array), watch))?;
         let shape = Shape { states: 1, records, until: false };
         let taped = Taped { program: Arc::clone(&program), known: vec![None; inputs], drawn: None };
         let mut step = Step::new(engine, taped, outputs.clone(), shape)?;
@@ -374,7 +375,7 @@ fn steps_of(
         let Some(Numbers::Double(last)) = ran.and_then(|mut ran| ran.states.pop()) else {
             return Err(Error::Internal("no state".into()));
         };
-        counting(0, |watch| Compute::copy(engine, Source::Array(&last), to, watch))
+        counting(0, |watch| engine.arrays().copy(Source::Array(&last), to, watch))
     })
 }
 
@@ -611,9 +612,7 @@ pub fn in_child(_: &str) -> Result<(), String> {
 /// Sweeps over an image that lies in parts on two devices.
 fn sweeps_in_parts(team: &Team) -> Result<(), Error> {
     let what = convolution([5, 24, 1], [3, 3, 1]).with_boundary(Boundary::Circular).with_sweeps(6);
-    compare("parts", team, &numbers(5 * 24), |engine, from, to| {
-        Compute::convolution(engine, &what, from, to, &Watch::new())
-    })
+    compare("parts", team, &numbers(5 * 24), |engine, from, to| engine.convolution(&what, from, to, &Watch::new()))
 }
 
 /// With halos that go from device to device.
@@ -637,12 +636,12 @@ fn shared_tiles() -> Result<(), Error> {
 fn copy_across() -> Result<(), Error> {
     let (first, second) = (Cuda::open(Some(0))?, Cuda::open(Some(1))?);
     let input = numbers(1000);
-    let mut array = Compute::<f64>::array(&first, input.len())?;
-    Compute::copy(&first, Source::Host(&input), Target::Array(&mut array), &Watch::new())?;
+    let mut array = Arrays::<f64>::array(&first, input.len())?;
+    Arrays::copy(&first, Source::Host(&input), Target::Array(&mut array), &Watch::new())?;
     let copy = second.copy_of(&array)?;
     drop(array);
     let mut output = vec![f64::NAN; input.len()];
-    Compute::copy(&second, Source::Array(&copy), Target::Host(&mut output), &Watch::new())?;
+    Arrays::copy(&second, Source::Array(&copy), Target::Host(&mut output), &Watch::new())?;
     same("a copy on another device", &output, &input)
 }
 

@@ -11,7 +11,7 @@ use stencil_mex::platform::memory;
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::platform::workers::Workers;
 use stencil_mex::stencil::{
-    Boundary, Convolution, Engine, Error, Filter, Lines, Reference, Source, Stencil, Taps, Target,
+    Boundary, Compute, Convolution, Engine, Error, Filter, Lines, Reference, Source, Stencil, Taps, Target,
 };
 
 use crate::common::{PROCESS, task};

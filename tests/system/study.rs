@@ -151,7 +151,7 @@ fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
 /// What a study leaves in constant memory is not what the stencil computes with, nor the other way round; and a release
 /// in between does no harm.
 fn it_is_used_between_other_calls(cuda: &Cuda) -> Outcome {
-    use stencil_mex::stencil::{Engine, Lines, Source, Stencil, Taps, Target};
+    use stencil_mex::stencil::{Compute, Lines, Source, Stencil, Taps, Target};
     let study = Study::Convolution(Convolution { size: if on_stand_in() { 16 } else { 64 }, radius: 3 });
     for _ in 0..2 {
         study.run(cuda).map_err(|error| error.to_string())?;

@@ -1,9 +1,11 @@
 //! Elementwise operations: loops over pieces of slices.
 
+use std::ops::Range;
+
 use super::functions;
 use crate::cpu::simd::{Instructions, Loops};
 use crate::platform::memory::pool::Pooled;
-use crate::stencil::{Binary, Error, Expansion, Operand, RANK, Real, Unary, saturated};
+use crate::stencil::{AnySource, Binary, Error, Expansion, Number, Operand, RANK, Real, Term, Unary, saturated};
 
 /// Number of elements buffered at once: three such blocks stay in the first-level cache.
 const BLOCK: usize = 1024;
@@ -11,12 +13,12 @@ const BLOCK: usize = 1024;
 /// Minimum length of rows that are computed one by one, without a copy of an expanded operand.
 const LONG_ROW: usize = 256;
 
-pub(in super::super) struct ConvertPiece<'a, T: Real> {
+pub(in super::super) struct ConvertPiece<'a, T: Number> {
     pub(in super::super) input: &'a [T::Other],
     pub(in super::super) output: &'a mut [T],
 }
 
-impl<T: Real> Loops for ConvertPiece<'_, T> {
+impl<T: Number> Loops for ConvertPiece<'_, T> {
     #[inline(always)]
     fn run(self) {
         for (output, input) in self.output.iter_mut().zip(self.input) {
@@ -176,6 +178,29 @@ impl<'a, T: Real> Side<'a, T> {
 pub(super) enum SourcePiece<'a, T> {
     Scalar(T),
     Elements(&'a [T]),
+}
+
+impl<'a, T: Number> SourcePiece<'a, T> {
+    /// A number, or an array of one element or of `len`.
+    pub(super) fn of(term: Term<AnySource<'a>>, len: usize) -> Result<SourcePiece<'a, T>, Error> {
+        Ok(match term.operand()? {
+            Operand::Scalar(number) => SourcePiece::Scalar(number),
+            Operand::Array(array) => match &**array.held::<Pooled<T>>()? {
+                [one] => SourcePiece::Scalar(*one),
+                elements => {
+                    assert_eq!(elements.len(), len);
+                    SourcePiece::Elements(elements)
+                }
+            },
+        })
+    }
+
+    pub(super) fn of_piece(self, piece: Range<usize>) -> SourcePiece<'a, T> {
+        match self {
+            SourcePiece::Elements(elements) => SourcePiece::Elements(&elements[piece]),
+            SourcePiece::Scalar(value) => SourcePiece::Scalar(value),
+        }
+    }
 }
 
 /// A step of two time levels.

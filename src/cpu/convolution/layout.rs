@@ -95,7 +95,7 @@ mod tests {
     use crate::cpu::convolution::tiling::SWEEPS;
     use crate::platform::watch::Watch;
     use crate::selection;
-    use crate::stencil::{Boundary, Compute, Reference, Sides};
+    use crate::stencil::{Boundary, Compute, Engine, Reference, Sides};
 
     /// Every pair of boundaries, including constants that meet in corners, in one sweep and in several.
     #[test]
@@ -144,7 +144,7 @@ mod tests {
                         .with_boundary(Sides::from(sides))
                         .with_sweeps([1, 3, SWEEPS + 4][n % 3]);
                     let (mut output, mut expected) = (vec![0.0; elements], vec![0.0; elements]);
-                    let run = |engine: &dyn Compute<f64>, to: &mut [f64]| {
+                    let run = |engine: &dyn Engine, to: &mut [f64]| {
                         engine.convolution(&request, (&input[..]).into(), to.into(), &Watch::new()).unwrap();
                     };
                     run(&Cpu::new(), &mut output);

@@ -158,9 +158,7 @@ mod tests {
         boundary: Sides<T>,
         sweeps: usize,
         tilings: &[Tiling],
-    ) where
-        Reference: Compute<T>,
-    {
+    ) {
         let what = format!("{size:?} {of_filter:?} {boundary:?} {sweeps}");
         if !selection::takes(&what, &[&size, &(of_filter, sweeps), &boundary]) {
             return;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::buffers::{BLOCK, Buffers, TILE};
 use super::loops::{MultiplyAdd, Pair};
-use super::{Action, Arrays, Class, Loop, Output, Place};
+use super::{Action, Class, Loop, Output, Place, Slices};
 use crate::cpu::arithmetic::{ConvertPiece, elementwise, random};
 use crate::cpu::simd::{self, Instructions};
 use crate::stencil::functions::Draw;
@@ -48,7 +48,7 @@ struct Line {
 /// Arrays and sizes that all tiles of a run share.
 pub(super) struct Frame<'a> {
     pub(super) domain: &'a [usize],
-    pub(super) arrays: Arrays<'a>,
+    pub(super) arrays: Slices<'a>,
     pub(super) instructions: Instructions,
     /// Number of elements of each line in a tile, and number of its lines.
     shape: [usize; 2],
@@ -71,7 +71,7 @@ pub(super) enum Sample<T> {
 impl<'a> Frame<'a> {
     pub(super) fn new(
         domain: &'a [usize],
-        arrays: Arrays<'a>,
+        arrays: Slices<'a>,
         instructions: Instructions,
         [by_lines, is_deep]: [bool; 2],
     ) -> Frame<'a> {

@@ -1,6 +1,6 @@
 //! Results along lines that are more than one number.
 
-use super::operation::Operation;
+use super::queued::Queued;
 use super::{Cuda, address_of};
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{ArithmeticKernels, Family, ScanKernels, room_of_scan};
@@ -10,7 +10,7 @@ use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error, Extreme, Indices, Scan, Target};
 
 impl Cuda {
-    pub(super) fn extremes_of<T: Element>(
+    pub(super) fn extremes<T: Element>(
         &self,
         which: Extreme,
         from: &Array<T>,
@@ -29,7 +29,7 @@ impl Cuda {
                 watch.check()?;
                 return Ok(Indices::new(places, length.max(1), false));
             }
-            let mut work = Operation::<ScanKernels<T>>::begin(device, "a search along lines", watch)?;
+            let mut work = Queued::<ScanKernels<T>>::begin(device, "a search along lines", watch)?;
             let results = output.map_or_else(|| work.room_for::<T>(lines), Ok)?;
             // SAFETY: the arrays have as many elements, and the call has them and the rooms until the work has been
             // waited for, or, of the engine's own, until all behind it on the stream is over.
@@ -54,7 +54,7 @@ impl Cuda {
         })
     }
 
-    pub(super) fn scan_of<T: Element>(
+    pub(super) fn scan<T: Element>(
         &self,
         op: Scan,
         from: &Array<T>,
@@ -69,7 +69,7 @@ impl Cuda {
             if count == 0 {
                 return Ok(watch.check()?);
             }
-            let mut work = Operation::<ScanKernels<T>>::begin(device, "a scan along lines", watch)?;
+            let mut work = Queued::<ScanKernels<T>>::begin(device, "a scan along lines", watch)?;
             let room = work.room_for::<T>(room_of_scan(size))?;
             // SAFETY: the arrays have as many elements; whatever else uses them, or the room, is on this stream, too.
             unsafe { work.kernels.scan(work.stream().handle(), op, size, addresses, room) }?;
@@ -77,14 +77,14 @@ impl Cuda {
         })
     }
 
-    pub(super) fn find_in<T: Element>(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
+    pub(in crate::cuda) fn find_in<T: Element>(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
         self.attempt(watch, |device| {
             let (input, elements) = (address(from, &device.context)?, from.len());
             if elements == 0 {
                 watch.check()?;
                 return Ok(Indices::new(DeviceArray::with_room_for::<u64>(device, 0)?, 0, true));
             }
-            let mut work = Operation::<ScanKernels<T>>::begin(device, "a search for places", watch)?;
+            let mut work = Queued::<ScanKernels<T>>::begin(device, "a search for places", watch)?;
             let counted = work.kernels.counts(elements);
             let counts = work.room_for::<u64>(counted)?;
             let room = work.room_for::<u64>(room_of_scan([1, counted, 1]))?;
@@ -107,7 +107,7 @@ impl Cuda {
         })
     }
 
-    pub(super) fn ordinals_of<T: Element>(
+    pub(in crate::cuda) fn ordinals_of<T: Element>(
         &self,
         indices: &Indices,
         mut to: Target<T>,
@@ -121,7 +121,7 @@ impl Cuda {
             if count == 0 {
                 return Ok(watch.check()?);
             }
-            let mut work = Operation::<ScanKernels<T>>::begin(device, "numbers of places", watch)?;
+            let mut work = Queued::<ScanKernels<T>>::begin(device, "numbers of places", watch)?;
             let results = output.map_or_else(|| work.room_for::<T>(count), Ok)?;
             // SAFETY: there are as many elements; whatever else uses them is on this stream, too.
             unsafe {
@@ -135,9 +135,9 @@ impl Cuda {
     }
 
     /// Returns the places of a list on the device.
-    pub(super) fn list_of<T: Element>(&self, places: &[u64], watch: &Watch) -> Result<Indices, Error> {
+    pub(in crate::cuda) fn list_of<T: Element>(&self, places: &[u64], watch: &Watch) -> Result<Indices, Error> {
         self.attempt(watch, |device| {
-            let mut work = Operation::<ScanKernels<T>>::begin(device, "a list of places", watch)?;
+            let mut work = Queued::<ScanKernels<T>>::begin(device, "a list of places", watch)?;
             let list = work.array::<u64>(places.len())?;
             let to = address(&list, work.context())?;
             // SAFETY: there is room for as many, and nobody else knows of it.
@@ -153,7 +153,7 @@ impl Cuda {
         memory::enlarge(&mut numbers, indices.len(), "a list of places")?;
         self.attempt(watch, |device| {
             let from = address(indices.held(), &device.context)?;
-            let mut work = Operation::<ScanKernels<T>>::begin(device, "a list of places", watch)?;
+            let mut work = Queued::<ScanKernels<T>>::begin(device, "a list of places", watch)?;
             // SAFETY: there are as many.
             unsafe { work.fetch(from, &mut numbers) }?;
             work.end(0, 0)

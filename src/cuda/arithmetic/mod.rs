@@ -4,7 +4,7 @@
 
 mod lines;
 mod lists;
-mod operation;
+mod queued;
 mod sort;
 
 use std::sync::Arc;
@@ -12,20 +12,18 @@ use std::sync::Arc;
 use cudarc::driver::sys;
 
 use self::lists::{Last, last_of_each, list_of, may_repeat};
-use self::operation::Operation;
+use self::queued::Queued;
 use super::driver::context::Context;
 use super::element::Element;
 use super::engine::Cuda;
 use super::kernels::{ArithmeticKernels, On, scratch_of};
 use super::program;
 use super::routes::array::address;
-use super::runtime::device::Device;
 use crate::platform::watch::Watch;
-use crate::stencil::functions::Draw;
 use crate::stencil::program::Kernel;
 use crate::stencil::{
-    Arithmetic, Array, Binary, Error, Expansion, Extreme, Indices, Operand, Order, Places, Reduction, Scan, Source,
-    Target, Unary,
+    AnySource, Array, Arrays, Error, Given, Indices, Operand, Operation, Places, Reduction, Source, Target, Term,
+    Wanted,
 };
 
 /// The address of an element.
@@ -41,6 +39,15 @@ fn address_of<T>(to: &Target<T>, context: &Arc<Context>) -> Result<Option<sys::C
     }
 }
 
+/// Returns the address of an input on the device.
+fn address_of_input(input: AnySource, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
+    match input {
+        AnySource::Double(Source::Array(array)) => address(array, context),
+        AnySource::Single(Source::Array(array)) => address(array, context),
+        _ => Err(Error::Internal("An operation on a device with an input elsewhere.".into())),
+    }
+}
+
 /// Returns the address of a list of places that the engine holds; 0 for any other.
 fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdeviceptr, Error> {
     match places {
@@ -49,77 +56,105 @@ fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdev
     }
 }
 
-/// Runs an operation on elements: on arrays at these addresses, the last of which is the result's.
-///
-/// # Safety
-/// As of [`program::run_once`].
-unsafe fn run(
-    device: &mut Device,
-    name: &'static str,
-    kernel: &Kernel,
-    addresses: &[sys::CUdeviceptr],
-    watch: &Watch,
-) -> Result<(), Error> {
-    watch.check()?;
-    // SAFETY: as the caller says.
-    unsafe { program::run_once(device, name, kernel, addresses) }?;
-    watch.count(kernel.len());
-    Ok(())
+fn not_here(what: &Given) -> Error {
+    Error::Internal(format!("A device does not compute {what:?}."))
 }
 
-impl<T: Element> Arithmetic<T> for Cuda {
-    fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        assert_eq!(from.len(), to.len());
-        self.attempt(watch, |device| {
-            let addresses = [address(from, &device.context)?, address(to, &device.context)?];
-            if to.is_empty() {
-                return Ok(watch.check()?);
+impl Cuda {
+    /// [`Engine::compute`](crate::stencil::Engine::compute) for all but filters.
+    pub(super) fn compute_in<T: Element>(
+        &self,
+        what: &Given,
+        mut to: Target<T>,
+        watch: &Watch,
+    ) -> Result<Option<Indices>, Error> {
+        match (what, &mut to) {
+            (Operation::Fill(number), Target::Array(to)) => self.fill(T::from_f64(*number), to, watch),
+            (Operation::Pair(op, [Term::Number(a), Term::Number(b)], _), Target::Array(to)) => {
+                self.fill(op.of(T::from_f64(*a), T::from_f64(*b)), to, watch)
             }
-            let kernel = Kernel::of_one(op, T::NAME != f64::NAME, to.len());
-            // SAFETY: both arrays have as many elements.
-            unsafe { run(device, "an operation on each element", &kernel, &addresses, watch) }
-        })
+            (
+                Operation::Each(..) | Operation::Pair(..) | Operation::Convert(_) | Operation::Random(..),
+                Target::Array(to),
+            ) => self.elementwise(what, to, watch),
+            (&Operation::MultiplyAdd(weight, AnySource::Target, addend, source), Target::Array(to)) => {
+                let (weight, source) = (self.number_or_array::<T>(weight, watch)?, source);
+                let source = source.map(|source| self.number_or_array(source, watch)).transpose()?;
+                let Operand::Scalar(weight) = weight else { return Err(not_here(what)) };
+                self.advance(addend.array()?, weight, source, to, watch)
+            }
+            (&Operation::Reduce(op, first, second, size), _) => {
+                self.reduce(op, first.array()?, second.map(AnySource::array).transpose()?, size, to, watch)
+            }
+            (&Operation::Pick(places, from), _) => self.pick(from.array()?, places, to, watch),
+            (&Operation::Put(places, [from, AnySource::Target]), Target::Array(to)) => {
+                self.put(from.source()?, places, to, watch)
+            }
+            (&Operation::Scan(op, from, size), Target::Array(to)) => self.scan(op, from.array()?, size, to, watch),
+            (&Operation::Sort(order, from, size, wanted), Target::Array(to)) => {
+                return self.sort(order, from.array()?, size, to, wanted == Wanted::Places, watch);
+            }
+            (&Operation::Extreme(which, from, size, _), _) => {
+                return self.extremes(which, from.array()?, size, to, watch).map(Some);
+            }
+            _ => Err(not_here(what)),
+        }?;
+        Ok(None)
     }
 
-    fn binary(
+    /// Returns an operand, whose value if it is one element: waits for that.
+    fn number_or_array<'a, T: Element>(
         &self,
-        op: Binary,
-        operands: [Operand<T>; 2],
-        expansion: &Expansion,
-        to: &mut Array<T>,
+        term: Term<AnySource<'a>>,
         watch: &Watch,
-    ) -> Result<(), Error> {
-        assert_eq!(to.len(), expansion.elements());
-        for (which, operand) in operands.iter().enumerate() {
-            if let Operand::Array(array) = operand {
-                assert_eq!(array.len(), expansion.elements_of(which));
-            }
+    ) -> Result<Operand<'a, T>, Error> {
+        let operand = term.operand()?;
+        let Operand::Array(array) = operand else { return Ok(operand) };
+        if array.len() != 1 {
+            return Ok(operand);
         }
-        if let [Operand::Scalar(a), Operand::Scalar(b)] = operands {
-            return self.fill(op.of(a, b), to, watch);
+        let mut number = [T::default()];
+        self.copy(Source::Array(array), Target::Host(&mut number), watch)?;
+        Ok(Operand::Scalar(number[0]))
+    }
+
+    /// Runs the kernel of one operation.
+    fn elementwise<T: Element>(&self, what: &Given, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+        let name = match what {
+            Operation::Each(..) => "an operation on each element",
+            Operation::Convert(_) => "a conversion",
+            Operation::Random(..) => "random numbers",
+            _ => "an operation on two arrays",
+        };
+        match what {
+            Operation::Pair(_, terms, expansion) => {
+                assert_eq!(to.len(), expansion.elements());
+                let arrays = (0..).zip(terms).filter_map(|(which, term)| Some((which, term.value()?)));
+                for (which, input) in arrays {
+                    assert_eq!(input.len(), expansion.elements_of(which));
+                }
+            }
+            _ => what.values().for_each(|input| assert_eq!(input.len(), to.len())),
         }
         self.attempt(watch, |device| {
             let mut addresses = Vec::with_capacity(3);
-            for operand in &operands {
-                if let Operand::Array(array) = operand {
-                    addresses.push(address(array, &device.context)?);
-                }
+            for input in what.values() {
+                addresses.push(address_of_input(input, &device.context)?);
             }
             addresses.push(address(to, &device.context)?);
+            watch.check()?;
             if to.is_empty() {
-                return Ok(watch.check()?);
+                return Ok(());
             }
-            let numbers = operands.each_ref().map(|operand| match operand {
-                Operand::Array(_) => None,
-                Operand::Scalar(number) => Some(number.to_f64()),
-            });
-            let kernel = Kernel::of_two(op, numbers, expansion, T::NAME != f64::NAME);
-            // SAFETY: the arrays have as many elements as the expansion says.
-            unsafe { run(device, "an operation on two arrays", &kernel, &addresses, watch) }
+            let kernel = Kernel::of(what, T::SINGLE, to.len()).ok_or_else(|| not_here(what))?;
+            // SAFETY: the arrays have as many elements as the operation says.
+            unsafe { program::run_once(device, name, &kernel, &addresses) }?;
+            watch.count(kernel.len());
+            Ok(())
         })
     }
 
-    fn advance(
+    fn advance<T: Element>(
         &self,
         step: &Array<T>,
         weight: T,
@@ -142,7 +177,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
             if len == 0 {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<ArithmeticKernels<T>>::begin(device, "a step of two time levels", watch)?;
+            let work = Queued::<ArithmeticKernels<T>>::begin(device, "a step of two time levels", watch)?;
             *begun = true;
             // SAFETY: the arrays have as many elements; whatever else uses them is on this stream, too.
             unsafe { work.kernels.advance(work.stream().handle(), step, weight, source, older, len) }?;
@@ -150,7 +185,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
         })
     }
 
-    fn reduce(
+    fn reduce<T: Element>(
         &self,
         op: Reduction,
         first: &Array<T>,
@@ -175,7 +210,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 results.fill(op.start());
                 return Ok(());
             }
-            let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "a reduction", watch)?;
+            let mut work = Queued::<ArithmeticKernels<T>>::begin(device, "a reduction", watch)?;
             let [more, less] = scratch_of(size);
             let scratch = [more, less].map(|elements| if elements > 0 { work.room_for::<T>(elements) } else { Ok(0) });
             let [more, less] = scratch;
@@ -201,71 +236,26 @@ impl<T: Element> Arithmetic<T> for Cuda {
         })
     }
 
-    fn extremes(
-        &self,
-        which: Extreme,
-        from: &Array<T>,
-        size: [usize; 3],
-        to: Target<T>,
-        watch: &Watch,
-    ) -> Result<Indices, Error> {
-        self.extremes_of(which, from, size, to, watch)
-    }
-
-    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        self.scan_of(op, from, size, to, watch)
-    }
-
-    fn sort(
-        &self,
-        order: Order,
-        from: &Array<T>,
-        size: [usize; 3],
-        to: &mut Array<T>,
-        with_places: bool,
-        watch: &Watch,
-    ) -> Result<Option<Indices>, Error> {
-        self.sorted(order, from, size, to, with_places, watch)
-    }
-
-    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
-        self.find_in(from, watch)
-    }
-
-    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        self.ordinals_of(indices, to, watch)
-    }
-
-    fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+    fn fill<T: Element>(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         self.attempt(watch, |device| {
             let address = address(to, &device.context)?;
             if to.is_empty() {
                 return Ok(watch.check()?);
             }
-            let work = Operation::<ArithmeticKernels<T>>::begin(device, "filling an array", watch)?;
+            let work = Queued::<ArithmeticKernels<T>>::begin(device, "filling an array", watch)?;
             // SAFETY: the array has as many elements; whatever else uses it is on this stream, too.
             unsafe { work.kernels.fill(work.stream().handle(), value, address, to.len()) }?;
             work.end(0, to.len())
         })
     }
 
-    fn random(&self, draw: Draw, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        self.attempt(watch, |device| {
-            let address = address(to, &device.context)?;
-            if to.is_empty() {
-                return Ok(watch.check()?);
-            }
-            let kernel = Kernel::of_random(draw, T::NAME != f64::NAME, to.len());
-            // SAFETY: the array has as many elements.
-            unsafe { run(device, "random numbers", &kernel, &[address], watch) }
-        })
-    }
-
-    fn list(&self, places: &[u64], watch: &Watch) -> Result<Option<Indices>, Error> {
-        self.list_of::<T>(places, watch).map(Some)
-    }
-
-    fn pick(&self, from: &Array<T>, places: &Places, mut to: Target<T>, watch: &Watch) -> Result<(), Error> {
+    fn pick<T: Element>(
+        &self,
+        from: &Array<T>,
+        places: &Places,
+        mut to: Target<T>,
+        watch: &Watch,
+    ) -> Result<(), Error> {
         assert_eq!(to.len(), places.len());
         assert!(places.are_within(from.len()));
         self.attempt(watch, |device| {
@@ -276,7 +266,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 return Ok(watch.check()?);
             }
             let count = to.len();
-            let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "reading by index", watch)?;
+            let mut work = Queued::<ArithmeticKernels<T>>::begin(device, "reading by index", watch)?;
             let section = match places {
                 Places::Section(section) => Some(work.kernels.places(section)),
                 Places::List(_) | Places::Held(_) => None,
@@ -313,7 +303,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
         })
     }
 
-    fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+    fn put<T: Element>(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         assert_eq!(from.len(), places.len());
         assert!(places.are_within(to.len()));
         let listed;
@@ -344,7 +334,7 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 return Ok(watch.check()?);
             }
             let count = from.len();
-            let mut work = Operation::<ArithmeticKernels<T>>::begin(device, "writing by index", watch)?;
+            let mut work = Queued::<ArithmeticKernels<T>>::begin(device, "writing by index", watch)?;
             if let (Source::Host(&[number]), Places::Section(section)) = (from, places) {
                 let to = at::<T>(output, section.start);
                 // SAFETY: that is one element of the array; whatever else uses it is on this stream, too.
@@ -381,19 +371,6 @@ impl<T: Element> Arithmetic<T> for Cuda {
                 }
             }?;
             work.end(count, count)
-        })
-    }
-
-    fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        assert_eq!(from.len(), to.len());
-        self.attempt(watch, |device| {
-            let addresses = [address(from, &device.context)?, address(to, &device.context)?];
-            if to.is_empty() {
-                return Ok(watch.check()?);
-            }
-            let kernel = Kernel::of_conversion(T::NAME != f64::NAME, to.len());
-            // SAFETY: both arrays have as many elements.
-            unsafe { run(device, "a conversion", &kernel, &addresses, watch) }
         })
     }
 }

@@ -3,7 +3,7 @@
 use cudarc::driver::sys;
 
 use super::Cuda;
-use super::operation::Operation;
+use super::queued::Queued;
 use crate::cuda::element::Element;
 use crate::cuda::kernels::{ArithmeticKernels, Family, SortKernels, SortRooms, SortedLines};
 use crate::cuda::routes::array::{DeviceArray, address};
@@ -11,7 +11,7 @@ use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error, Indices, Order, RANK, Section};
 
 impl Cuda {
-    pub(super) fn sorted<T: Element>(
+    pub(super) fn sort<T: Element>(
         &self,
         order: Order,
         from: &Array<T>,
@@ -35,7 +35,7 @@ impl Cuda {
                 watch.check()?;
                 return Ok(indices);
             }
-            let mut work = Operation::<SortKernels<T>>::begin(device, "a sort", watch)?;
+            let mut work = Queued::<SortKernels<T>>::begin(device, "a sort", watch)?;
             let of = SortedLines { length, lines };
             let bytes = work.kernels.rooms(of, with_places);
             let rooms = rooms(&mut work, bytes)?;
@@ -75,7 +75,7 @@ fn lines_together([inner, length, outer]: [usize; 3]) -> Section {
 }
 
 /// As much memory, for this call.
-fn rooms<K: Family>(work: &mut Operation<K>, bytes: SortRooms<usize>) -> Result<SortRooms<sys::CUdeviceptr>, Error> {
+fn rooms<K: Family>(work: &mut Queued<K>, bytes: SortRooms<usize>) -> Result<SortRooms<sys::CUdeviceptr>, Error> {
     let mut room = |bytes: usize| if bytes > 0 { work.room_for::<u8>(bytes) } else { Ok(0) };
     let [first, second] = bytes.origins;
     Ok(SortRooms {

@@ -23,8 +23,9 @@ use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
 use crate::platform::watch::Watch;
-use crate::stencil::program::{Kernel, Limits, MOST_DIMS, Numbers};
-use crate::stencil::{Array, Compute, Engine, Error, Noted, Prepared};
+use crate::stencil::Numbers;
+use crate::stencil::program::{Kernel, Limits, MOST_DIMS};
+use crate::stencil::{Array, Arrays, Compute, Engine, Error, Noted, Prepared};
 pub(super) use chain::chain;
 use emit::Written;
 pub(super) use once::run_once;
@@ -115,7 +116,7 @@ pub(super) fn prepare<C: Attempts + Engine + 'static>(
     })?;
     let mut scratch = None;
     if written.scratch > 0 {
-        let mut array: Array<f64> = Compute::<f64>::array(&engine, written.scratch / 8)?;
+        let mut array: Array<f64> = Arrays::<f64>::array(&engine, written.scratch / 8)?;
         engine.fill(0.0, &mut array, &Watch::new())?;
         scratch = Some(Numbers::from(array));
     }

@@ -124,22 +124,28 @@ pub(in crate::cuda) unsafe fn run_once(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::Expansion;
+    use crate::stencil::{Expansion, Operation, Term};
 
     /// A matrix and a column, a row, or a matrix: of one form each, whatever the sizes and the numbers.
     #[test]
     fn a_form_has_one_text() {
+        let pair = |op, second: Option<f64>, expansion: &Expansion| {
+            let terms = [Term::Value(()), second.map_or(Term::Value(()), Term::Number)];
+            let what = Operation::<_, ()>::Pair(op, terms, *expansion);
+            Kernel::of(&what, false, expansion.elements()).unwrap()
+        };
         let kernels = |[rows, columns]: [usize; 2]| {
             let shapes = [[rows, columns], [rows, 1], [1, columns], [1, 1]];
             let arrays = shapes.into_iter().flat_map(|a| shapes.map(|b| (a, b)));
             let pairs = arrays.filter_map(move |(a, b)| {
                 let expansion = Expansion::new([&a, &b])?;
-                (expansion.elements() > 1).then(|| Kernel::of_two(Binary::Add, [None; 2], &expansion, false))
+                (expansion.elements() > 1).then(|| pair(Binary::Add, None, &expansion))
             });
             let number = rows as f64;
             let plain = Expansion::new([&[rows * columns], &[1]]).unwrap();
-            let numbers = [Kernel::of_two(Binary::RaisedTo, [None, Some(number)], &plain, false)];
-            let others = [Kernel::of_one(Unary::Exp, true, rows), Kernel::of_one(Unary::Negate, false, rows * columns)];
+            let numbers = [pair(Binary::RaisedTo, Some(number), &plain)];
+            let others = [(Unary::Exp, true, rows), (Unary::Negate, false, rows * columns)]
+                .map(|(op, single, len)| Kernel::of(&Operation::<_, ()>::Each(op, ()), single, len).unwrap());
             pairs.chain(numbers).chain(others).collect::<Vec<_>>()
         };
         // The last two pairs differ in the elements of a thread, and in the order in which threads take them.

@@ -12,8 +12,9 @@ use super::walk::{self, Walkable};
 use super::{Attempts, Launch, Placed, emit, multiprocessors, put};
 use crate::cuda::runtime::clock;
 use crate::platform::watch::Watch;
-use crate::stencil::program::{Feed, Gait, Numbers, Recurrence};
-use crate::stencil::{Advance, Array, Compute, Engine, Error, Noted, Room, Source, Span, Target};
+use crate::stencil::Numbers;
+use crate::stencil::program::{Feed, Gait, Recurrence};
+use crate::stencil::{Advance, Array, Arrays, Engine, Error, Noted, Room, Source, Span, Target};
 
 /// Candidate walks: levels, elements of a lane, its lines, and the blocks that registers suffice for.
 const GAITS: [[usize; 4]; 4] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2]];
@@ -218,7 +219,7 @@ pub(in crate::cuda) struct Steps<C> {
 
 /// Arrays of a launch.
 #[derive(Clone, Copy)]
-struct Arrays<'a> {
+struct LaunchArrays<'a> {
     inputs: &'a [Placed<'a>],
     outputs: &'a [Placed<'a>],
     records: &'a [(Numbers, usize)],
@@ -246,7 +247,7 @@ impl<C: Attempts + Engine> Steps<C> {
             let table = walk::records::table(&recorded.places, what.kernel.domain[0], what.kernel.len());
             // An array of eight bytes each, whatever their type.
             let words: Vec<f64> = table.into_iter().map(f64::from_bits).collect();
-            let mut array: Array<f64> = Compute::<f64>::array(&engine, words.len())?;
+            let mut array: Array<f64> = Arrays::<f64>::array(&engine, words.len())?;
             engine.copy(Source::Host(&words), Target::Array(&mut array), &Watch::new())?;
             tables.push(Numbers::from(array));
         }
@@ -275,11 +276,11 @@ fn trial_of(ordinal: usize, what: &Recurrence) -> Arc<Mutex<Trial>> {
 fn launch<C: Attempts>(
     engine: &C,
     (written, blocks): (&mut walk::Written, usize),
-    arrays: Arrays,
+    arrays: LaunchArrays,
     mut noted: Option<&mut Vec<Noted>>,
     watch: &Watch,
 ) -> Result<(), Error> {
-    let Arrays { inputs, outputs, records, tables, recorded, beyond } = arrays;
+    let LaunchArrays { inputs, outputs, records, tables, recorded, beyond } = arrays;
     let beyond = beyond.iter().copied().chain(std::iter::repeat(0));
     let plain = inputs.iter().chain(outputs).copied().zip(beyond);
     let of_records = tables.iter().zip(records);
@@ -307,7 +308,7 @@ fn launch<C: Attempts>(
 struct OnArrays<'a, C> {
     engine: &'a C,
     ordinal: usize,
-    arrays: Arrays<'a>,
+    arrays: LaunchArrays<'a>,
     watch: &'a Watch,
 }
 
@@ -351,7 +352,7 @@ impl<C: Attempts + Engine> Advance for Steps<C> {
             _ => 0,
         });
         let beyond: Vec<usize> = beyond.collect();
-        let arrays = Arrays { inputs: &inputs, outputs: &outputs, records, tables, recorded, beyond: &beyond };
+        let arrays = LaunchArrays { inputs: &inputs, outputs: &outputs, records, tables, recorded, beyond: &beyond };
         let taken = span.first.saturating_sub(*counted).max(1);
         *counted = span.first;
         walks.go_on((taken, span.most), &mut OnArrays { engine, ordinal, arrays, watch });

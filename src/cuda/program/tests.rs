@@ -2,10 +2,9 @@
 
 use super::emit;
 use super::walk::Walkable;
-use crate::stencil::program::{
-    Feed, Filtering, Gait, Kernel, Node, Operation, Plan, Program, Recurrence, Stage, Term, Value,
-};
+use crate::stencil::program::{Feed, Gait, Kernel, Node, Plan, Program, Recurrence, Stage, Value};
 use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter, Reduction};
+use crate::stencil::{Filtering, Operation, Term};
 
 /// Returns a step of Gray and Scott's reaction.
 fn reaction(size: [usize; 3]) -> (Program, Vec<Value>) {

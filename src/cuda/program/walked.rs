@@ -17,8 +17,9 @@ use crate::cuda::runtime::generated::Generated;
 use crate::cuda::runtime::module::{Modules, Shape, launch_bytes};
 use crate::cuda::runtime::pace::SharedPace;
 use crate::cuda::runtime::queue::Queue;
-use crate::stencil::program::{self, Feed, Filtering, Gait, Node, Operation, Program, Recurrence};
+use crate::stencil::program::{self, Feed, Gait, Node, Program, Recurrence};
 use crate::stencil::{Convolution, Error};
+use crate::stencil::{Filtering, Operation};
 
 /// Minimum number of elements of a volume for which one sweep takes longer than a launch.
 const MIN_ELEMENTS: usize = 1 << 15;

@@ -30,11 +30,10 @@ use crate::cuda::runtime::device::{self, Device};
 use crate::cuda::runtime::queue::CallBuffers;
 use crate::host::{self, SharedOutput};
 use crate::platform::watch::Watch;
-use crate::stencil::functions::Draw;
 use crate::stencil::program::Gait;
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Indices, Operand,
-    Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
+    AnySource, AnyTarget, Array, Arrays, Convolution, Derivative, Engine, Error, Filters, Given, Indices, Operation,
+    Source, Stencil, Target, compute_filter,
 };
 
 /// The engine on several devices, for arrays of the host. It holds no arrays of its own.
@@ -352,25 +351,39 @@ fn reach_each_other(devices: &[&mut Device]) -> Result<bool, Error> {
     Ok(true)
 }
 
+/// There are no arrays on several devices, and no operations but filters of the host's.
 impl Engine for Team {
     fn name(&self) -> &str {
         "cuda"
     }
 
-    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        operators::stencil(self, what, from, to, watch)
+    fn compute(&self, what: &Given, to: AnyTarget, watch: &Watch) -> Result<Option<Indices>, Error> {
+        let Operation::Filter(filter, from) = what else { return self.holds_none() };
+        let stencil =
+            |what: &Stencil, from: Source<f64>, to: Target<f64>| operators::stencil(self, what, from, to, watch);
+        compute_filter(self, stencil, (filter, *from, to), watch).map(|()| None)
+    }
+
+    fn find(&self, _: AnySource, _: &Watch) -> Result<Indices, Error> {
+        self.holds_none()
+    }
+
+    fn ordinals(&self, _: &Indices, _: AnyTarget, _: &Watch) -> Result<(), Error> {
+        self.holds_none()
     }
 }
 
-impl<T: Element> Compute<T> for Team {
-    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+impl<T: Element> Filters<T> for Team {
+    fn derive(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         operators::derivative(self, what, from, to, watch)
     }
 
-    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+    fn convolve(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
         operators::convolution(self, what, from, to, watch)
     }
+}
 
+impl<T: Element> Arrays<T> for Team {
     fn array(&self, _: usize) -> Result<Array<T>, Error> {
         self.holds_none()
     }
@@ -385,80 +398,5 @@ impl<T: Element> Compute<T> for Team {
             (Source::Host(input), Target::Host(output)) => host::copy(input, output, watch),
             _ => self.holds_none(),
         }
-    }
-}
-
-/// Fails: there are no arrays on several devices.
-impl<T: Real> Arithmetic<T> for Team {
-    fn unary(&self, _: Unary, _: &Array<T>, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn binary(&self, _: Binary, _: [Operand<T>; 2], _: &Expansion, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn advance(&self, _: &Array<T>, _: T, _: Option<Operand<T>>, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn reduce(
-        &self,
-        _: Reduction,
-        _: &Array<T>,
-        _: Option<&Array<T>>,
-        _: [usize; 3],
-        _: Target<T>,
-        _: &Watch,
-    ) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn extremes(&self, _: Extreme, _: &Array<T>, _: [usize; 3], _: Target<T>, _: &Watch) -> Result<Indices, Error> {
-        self.holds_none()
-    }
-
-    fn scan(&self, _: Scan, _: &Array<T>, _: [usize; 3], _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn sort(
-        &self,
-        _: Order,
-        _: &Array<T>,
-        _: [usize; 3],
-        _: &mut Array<T>,
-        _: bool,
-        _: &Watch,
-    ) -> Result<Option<Indices>, Error> {
-        self.holds_none()
-    }
-
-    fn find(&self, _: &Array<T>, _: &Watch) -> Result<Indices, Error> {
-        self.holds_none()
-    }
-
-    fn ordinals(&self, _: &Indices, _: Target<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn fill(&self, _: T, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn random(&self, _: Draw, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn pick(&self, _: &Array<T>, _: &Places, _: Target<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn put(&self, _: Source<T>, _: &Places, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
-    }
-
-    fn convert(&self, _: &Array<T::Other>, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        self.holds_none()
     }
 }

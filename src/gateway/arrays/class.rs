@@ -11,8 +11,10 @@ use crate::gateway::store::{Numbers, StoredArray};
 use crate::mex::{Argument, Class, Error, Numeric, Truth};
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Array, Binary, Expansion, Operand, Places, Sample, Source, Target, Unary};
-use crate::steps::{Number as _, Upload as Parts};
+use crate::stencil::{
+    self, Array, Binary, Compute, Expansion, Number as _, Operand, Places, Sample, Source, Target, Unary,
+};
+use crate::steps::Upload as Parts;
 
 /// The classes and their names.
 const CLASSES: [(&str, Class); 9] = [
@@ -169,12 +171,12 @@ pub(crate) fn round<T: Number>(
 ) -> Result<(), stencil::Error> {
     let [low, high] = limits(class).map(|limit| limit as i64);
     if class != Class::Logical {
-        return T::arithmetic(engine).unary(Unary::Saturate { low, high }, from, to, watch);
+        return engine.unary(Unary::Saturate { low, high }, from, to, watch);
     }
     let mut magnitudes = array(engine, from.len())?;
-    T::arithmetic(engine).unary(Unary::Abs, from, &mut magnitudes, watch)?;
+    engine.unary(Unary::Abs, from, &mut magnitudes, watch)?;
     let operands = [Operand::Array(&magnitudes), Operand::Scalar(T::from_f64(0.5))];
-    T::arithmetic(engine).binary(Binary::GreaterEqual, operands, &plain(from.len())?, to, watch)
+    engine.binary(Binary::GreaterEqual, operands, &plain(from.len())?, to, watch)
 }
 
 /// Number of elements that the host converts at a time.
@@ -191,7 +193,7 @@ pub(super) fn upload<S: Sample<f64>>(
     for (i, samples) in samples.chunks(PIECE).enumerate() {
         let numbers = &mut numbers[..samples.len()];
         numbers.iter_mut().zip(samples).for_each(|(number, sample)| *number = sample.widened());
-        f64::arithmetic(engine).put(Source::Host(numbers), &Places::run(i * PIECE, samples.len()), &mut held, watch)?;
+        engine.put(Source::Host(numbers), &Places::run(i * PIECE, samples.len()), &mut held, watch)?;
     }
     Ok(held)
 }
@@ -206,7 +208,7 @@ pub(super) fn download<T: Number, S: Sample<f64>>(
     let mut numbers = Pooled::<T>::new(PIECE.min(samples.len()), "numbers of the engine's")?;
     for (i, samples) in samples.chunks_mut(PIECE).enumerate() {
         let numbers = &mut numbers[..samples.len()];
-        T::arithmetic(engine).pick(held, &Places::run(i * PIECE, samples.len()), Target::Host(numbers), watch)?;
+        engine.pick(held, &Places::run(i * PIECE, samples.len()), Target::Host(numbers), watch)?;
         samples.iter_mut().zip(&*numbers).for_each(|(sample, number)| *sample = S::narrowed(number.to_f64()));
     }
     Ok(())
@@ -271,7 +273,7 @@ pub(super) fn converted(
         let mut truths = array::<T>(engine, from.len())?;
         let operands = [Operand::Array(from), Operand::Scalar(T::default())];
         let plain = plain(from.len())?;
-        T::arithmetic(engine).binary(Binary::NotEqual, operands, &plain, &mut truths, watch)?;
+        engine.binary(Binary::NotEqual, operands, &plain, &mut truths, watch)?;
         Ok(T::numbers(Arc::new(truths)))
     }
     match (&numbers, to) {
@@ -309,7 +311,7 @@ pub(super) fn check_truths_of(held: &StoredArray) -> Result<(), Error> {
         let size = [1, numbers.len(), 1];
         // NaN alone differs from itself.
         let op = stencil::Reduction::Differ;
-        T::arithmetic(engine).reduce(op, numbers, Some(numbers), size, Target::Host(&mut found), &Watch::new())?;
+        engine.reduce(op, numbers, Some(numbers), size, Target::Host(&mut found), &Watch::new())?;
         Ok(found[0] != T::default())
     }
     // In a step under recording the values are not known: there NaN is true.
@@ -399,7 +401,7 @@ mod tests {
             let mut to = array::<f64>(engine, values.len()).unwrap();
             round(engine, *class, &from, &mut to, &watch).unwrap();
             let mut rounded = vec![0.0; values.len()];
-            f64::compute(engine).copy(Source::Array(&to), Target::Host(&mut rounded), &watch).unwrap();
+            engine.arrays::<f64>().copy(Source::Array(&to), Target::Host(&mut rounded), &watch).unwrap();
             for (value, rounded) in values.iter().zip(rounded) {
                 assert_eq!(rounded, cast(*value, *class), "{value} in {name}");
             }

@@ -9,8 +9,7 @@ use super::run::{DynEngine, Number, array, in_class_of_engine};
 use crate::gateway::dims::size_text;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Binary, Expansion, RANK};
-use crate::steps::Number as _;
+use crate::stencil::{self, Binary, Compute, Expansion, RANK};
 
 /// Returns the class of an operator's result, and the class that it is computed in.
 ///
@@ -115,7 +114,7 @@ pub(super) fn of_operands<'a>(
         let a = in_integers::<T>(a.values, from_a.then_some(class), engine, watch)?;
         let b = in_integers::<T>(b.values, from_b.then_some(class), engine, watch)?;
         write_in_class(engine, class, to, watch, |to| {
-            T::arithmetic(engine).binary(op, [a.operand(), b.operand()], &expansion, to, watch)
+            engine.binary(op, [a.operand(), b.operand()], &expansion, to, watch)
         })
     }))
 }
@@ -151,6 +150,6 @@ pub(super) fn both<'a>(op: stencil::Reduction, arguments: [&'a Argument; 2]) -> 
     let class = if op == stencil::Reduction::Differ { Class::Logical } else { computed };
     in_class_of_engine!(computed, T => result::<T>(home, (class, vec![1, 1]), size[1], move |engine, to, watch| {
         let [a, b] = [a.values.array::<T>(size[1], engine, watch)?, b.values.array::<T>(size[1], engine, watch)?];
-        T::arithmetic(engine).reduce(op, &a, Some(&b), size, to, watch)
+        engine.reduce(op, &a, Some(&b), size, to, watch)
     }))
 }

@@ -5,8 +5,7 @@ use super::result::{result, write_in_class};
 use super::run::{Number, array, effort, in_class_of_engine, keep};
 use crate::gateway::store::{Numbers, StoredArray};
 use crate::mex::{Class, Error, Reply};
-use crate::stencil::{Array, Binary, Operand, Real, Source, Target, Unary};
-use crate::steps::Number as _;
+use crate::stencil::{Array, Binary, Compute, Operand, Real, Source, Target, Unary};
 
 /// Returns the numbers as an array of the host's.
 pub(super) fn gather<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
@@ -14,10 +13,10 @@ pub(super) fn gather<'a>(held: StoredArray) -> Result<Reply<'a>, Error> {
     let StoredArray { dims, class, numbers, .. } = held;
     match (numbers, class) {
         (Numbers::Double(numbers), Class::Double) => chosen.reply(&dims, effort, move |engine, output, watch| {
-            f64::compute(engine).copy(Source::Array(&numbers), Target::Host(output), watch)
+            engine.arrays::<f64>().copy(Source::Array(&numbers), Target::Host(output), watch)
         }),
         (Numbers::Single(numbers), Class::Single) => chosen.reply(&dims, effort, move |engine, output, watch| {
-            f32::compute(engine).copy(Source::Array(&numbers), Target::Host(output), watch)
+            engine.arrays::<f32>().copy(Source::Array(&numbers), Target::Host(output), watch)
         }),
         (numbers, class) => in_class_of_host!(class, S => {
             chosen.reply(&dims, effort, move |engine, output: &mut [S], watch| match &numbers {
@@ -66,7 +65,7 @@ pub(super) fn unary<'a>(held: StoredArray, op: Each) -> Result<Reply<'a>, Error>
     let len = dims.iter().product();
     in_class_of_engine!(computed, T => result::<T>(home, (class, dims), len, move |engine, to, watch| {
         let from = T::of(&numbers, engine, watch)?;
-        let arithmetic = T::arithmetic(engine);
+        let arithmetic = engine;
         write_in_class(engine, class, to, watch, |to: &mut Array<T>| match op {
             Each::Op(op) => arithmetic.unary(op, &from, to, watch),
             Each::ToInfinity(op) => {

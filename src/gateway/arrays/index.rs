@@ -12,8 +12,7 @@ use crate::gateway::store::{self, Numbers, StoredArray, steps};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Array, Places, RANK, Section, Shift, Source, Target};
-use crate::steps::Number as _;
+use crate::stencil::{self, Array, Compute, Number as _, Places, RANK, Section, Shift, Source, Target};
 
 /// Reads the indices of an array. The numbers of a stored index are gathered, and they alone cross the link; a mask
 /// that is the only index stays on the engine if it lies where `of_array` does.
@@ -33,7 +32,7 @@ fn subscripts(indices: &[Argument], of_array: Option<&StoredArray>) -> Result<Ve
 /// Downloads the numbers of a stored array, in double.
 pub(crate) fn gathered(held: &StoredArray) -> Result<Vec<f64>, Error> {
     fn of<T: Number>(engine: &DynEngine, numbers: &Array<T>, to: &mut [T]) -> Result<(), stencil::Error> {
-        T::compute(engine).copy(Source::Array(numbers), Target::Host(to), &Watch::new())
+        engine.arrays::<T>().copy(Source::Array(numbers), Target::Host(to), &Watch::new())
     }
     steps::check_index(held)?;
     let engine = held.home.engine()?;
@@ -85,7 +84,7 @@ pub(super) fn pick<'a>(held: StoredArray, indices: &[Argument]) -> Result<Reply<
         places.len(),
         move |engine, to, watch| {
             let numbers = T::of(&held.numbers, engine, watch)?;
-            T::arithmetic(engine).pick(&numbers, &places, to, watch)
+            engine.pick(&numbers, &places, to, watch)
         },
     ))
 }
@@ -96,7 +95,7 @@ pub(super) fn shifted<'a>(held: StoredArray, shift: Shift, dims: Vec<usize>) -> 
         let numbers = in_class_of_engine!(held.numbers.class(), T => {
             let from = T::of(&held.numbers, engine, watch)?;
             let mut to = array::<T>(engine, from.len())?;
-            T::arithmetic(engine).shift(&shift, &from, &mut to, watch)?;
+            engine.shift(&shift, &from, &mut to, watch)?;
             T::numbers(Arc::new(to))
         });
         Ok(StoredArray { home, dims, class: held.class, numbers })
@@ -143,7 +142,7 @@ pub(super) fn put<'a>(
         if let Some(grown) = grown {
             let mut output = filled(engine, len, T::default(), watch)?;
             if !old.is_empty() {
-                T::arithmetic(engine).put(Source::Array(&old), &box_in(&dims, &grown)?, &mut output, watch)?;
+                engine.put(Source::Array(&old), &box_in(&dims, &grown)?, &mut output, watch)?;
             }
             write(engine, &values, &places, &mut output, watch)?;
             return Ok(of(grown, Arc::new(output)));
@@ -162,7 +161,7 @@ pub(super) fn put<'a>(
         }
         let mut output = array::<T>(engine, len)?;
         if !is_everything(&places, len) {
-            T::compute(engine).copy(Source::Array(&old), Target::Array(&mut output), watch)?;
+            engine.arrays::<T>().copy(Source::Array(&old), Target::Array(&mut output), watch)?;
         }
         write(engine, &values, &places, &mut output, watch)?;
         Ok(of(dims, Arc::new(output)))
@@ -178,7 +177,7 @@ fn write<T: Number>(
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
     let wanted = places.len();
-    let arithmetic = T::arithmetic(engine);
+    let arithmetic = engine;
     match values {
         _ if wanted == 0 => Ok(watch.check()?),
         OnEngine::Number(value) if is_everything(places, output.len()) => arithmetic.fill(*value, output, watch),
@@ -224,13 +223,13 @@ pub(super) fn assembled<T: Number>(
 ) -> Result<Arc<Array<T>>, stencil::Error> {
     let mut output = array::<T>(engine, len)?;
     if let [piece] = pieces {
-        T::arithmetic(engine).pick(from, &piece.from, Target::Array(&mut output), watch)?;
+        engine.pick(from, &piece.from, Target::Array(&mut output), watch)?;
         return Ok(Arc::new(output));
     }
     for piece in pieces.iter().filter(|piece| !piece.from.is_empty()) {
         let mut part = array::<T>(engine, piece.from.len())?;
-        T::arithmetic(engine).pick(from, &piece.from, Target::Array(&mut part), watch)?;
-        T::arithmetic(engine).put(Source::Array(&part), &piece.to, &mut output, watch)?;
+        engine.pick(from, &piece.from, Target::Array(&mut part), watch)?;
+        engine.put(Source::Array(&part), &piece.to, &mut output, watch)?;
     }
     Ok(Arc::new(output))
 }

@@ -1,5 +1,6 @@
 //! Verbs that make arrays: from the host's, from stored ones, or of one value.
 
+use crate::stencil::Compute;
 use std::fmt::Display;
 
 use super::class;
@@ -11,7 +12,6 @@ use crate::gateway::store::{Home, Numbers, StoredArray, random};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::platform::memory;
 use crate::stencil::functions::Distribution;
-use crate::steps::Number as _;
 
 /// Reads dimensions from a row of at least two whole numbers; trailing ones are dropped.
 pub(super) fn sizes(argument: &Argument) -> Result<Vec<usize>, Error> {
@@ -132,7 +132,7 @@ pub(super) fn random<'a>(
         let draw = random::draw(what, home.step().is_none());
         let numbers = in_class_of_engine!(class, T => {
             let mut numbers = array::<T>(engine, len)?;
-            T::arithmetic(engine).random(draw, &mut numbers, watch)?;
+            engine.random(draw, &mut numbers, watch)?;
             Numbers::from(numbers)
         });
         Ok(StoredArray { home, dims, class, numbers })

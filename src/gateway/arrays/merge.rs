@@ -9,8 +9,7 @@ use crate::gateway::dims::size_text;
 use crate::gateway::store::{StoredArray, steps};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Array, Binary, Expansion, Unary};
-use crate::steps::Number as _;
+use crate::stencil::{self, Array, Binary, Compute, Expansion, Number as _, Unary};
 
 /// Takes the first of two operands where a mask is true, else the second. The arrays have one size, or one element.
 pub(super) fn merge<'a>(arguments: [&'a Argument; 3]) -> Result<Reply<'a>, Error> {
@@ -77,7 +76,7 @@ fn chosen<T: Number>(
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
-    let arithmetic = T::arithmetic(engine);
+    let arithmetic = engine;
     let kept = |mask: &Array<T>, of: OnEngine<T>| -> Result<Array<T>, stencil::Error> {
         let len = if let OnEngine::Array(of) = &of { of.len() } else { 1 };
         let expansion = flat([mask.len(), len])?;

@@ -8,13 +8,12 @@ use super::class::{is_integer, plain};
 use super::reduce::{Along, shape, split};
 use super::result::{result, write_in_class};
 use super::run::{DynEngine, Number, array, effort, in_class_of_engine};
-use crate::gateway::store::{Home, Numbers, StoredArray};
+use crate::gateway::store::{Home, StoredArray};
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::platform::watch::Watch;
 use crate::stencil::{
-    self, Array, Binary, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,
+    self, Array, Binary, Compute, Extreme, Indices, Operand, Order, Real, Reduction, Scan, Source, Target, Unary,
 };
-use crate::steps::Number as _;
 
 /// Returns the reply of a call with two results of `run`: an array of this class, and places of the same dimensions.
 fn two_results<'a, T: Number>(
@@ -31,7 +30,7 @@ fn two_results<'a, T: Number>(
             let (values, places) = run(engine, watch)?;
             let numbers = [f64::of(&T::numbers(Arc::new(values)), engine, watch)?, Arc::new(places)];
             outputs.into_iter().zip(&numbers).try_for_each(|(output, numbers)| {
-                f64::compute(engine).copy(Source::Array(numbers), Target::Host(output), watch)
+                engine.arrays::<f64>().copy(Source::Array(numbers), Target::Host(output), watch)
             })
         });
     }
@@ -46,7 +45,7 @@ fn two_results<'a, T: Number>(
 /// Returns places counted from 1, as the hosts do.
 fn counted(engine: &DynEngine, indices: &Indices, watch: &Watch) -> Result<Array<f64>, stencil::Error> {
     let mut places = array(engine, indices.len())?;
-    f64::arithmetic(engine).ordinals(indices, Target::Array(&mut places), watch).map(|()| places)
+    engine.ordinals(indices, (&mut places).into(), watch).map(|()| places)
 }
 
 /// Returns the smallest or the largest element along a dimension, and its place.
@@ -61,7 +60,7 @@ pub(super) fn extremes<'a>(held: StoredArray, which: Extreme, dim: &Argument) ->
             }
             let numbers = T::of(&held.numbers, engine, watch)?;
             let places =
-                T::arithmetic(engine).extremes(which, &numbers, size, Target::Array(&mut values), watch)?;
+                engine.extremes(which, &numbers, size, Target::Array(&mut values), watch)?;
             Ok((values, counted(engine, &places, watch)?))
         })
     })
@@ -77,7 +76,7 @@ pub(super) fn scan<'a>(held: StoredArray, op: Scan, dim: &Argument) -> Result<Re
             return Ok(watch.check()?);
         }
         let numbers = T::of(&held.numbers, engine, watch)?;
-        write_in_class(engine, class, to, watch, |to| T::arithmetic(engine).scan(op, &numbers, size, to, watch))
+        write_in_class(engine, class, to, watch, |to| engine.scan(op, &numbers, size, to, watch))
     }))
 }
 
@@ -111,7 +110,7 @@ pub(super) fn sort<'a>(
                 }
                 let numbers = T::of(&held.numbers, engine, watch)?;
                 write_in_class(engine, Class::Double, to, watch, |to| {
-                    T::arithmetic(engine).sort(order, &numbers, size, to, false, watch).map(drop)
+                    engine.sort(order, &numbers, size, to, false, watch).map(drop)
                 })
             });
         }
@@ -121,7 +120,7 @@ pub(super) fn sort<'a>(
                 return Ok((values, array(engine, 0)?));
             }
             let numbers = T::of(&held.numbers, engine, watch)?;
-            let places = T::arithmetic(engine).sort(order, &numbers, size, &mut values, true, watch)?;
+            let places = engine.sort(order, &numbers, size, &mut values, true, watch)?;
             let places = places.ok_or_else(|| stencil::Error::Internal("A sort without its places.".into()))?;
             Ok((values, counted(engine, &places, watch)?))
         })
@@ -132,10 +131,7 @@ pub(super) fn sort<'a>(
 pub(super) fn found(held: &StoredArray) -> Result<Arc<Indices>, Error> {
     let engine = held.home.engine()?;
     let watch = Watch::new();
-    Ok(Arc::new(match &held.numbers {
-        Numbers::Double(numbers) => f64::arithmetic(&*engine).find(numbers, &watch)?,
-        Numbers::Single(numbers) => f32::arithmetic(&*engine).find(numbers, &watch)?,
-    }))
+    Ok(Arc::new(engine.find(held.numbers.input(), &watch)?))
 }
 
 /// `find (u)`: places in the whole array, or `[i, j]`, their rows and columns.
@@ -152,7 +148,7 @@ pub(super) fn find<'a>(held: StoredArray, outputs: usize) -> Result<Reply<'a>, E
     if outputs < 2 {
         return result::<f64>(held.home, (Class::Double, dims), len, move |engine, to, watch| match to.is_empty() {
             true => Ok(watch.check()?),
-            false => f64::arithmetic(engine).ordinals(&indices, to, watch),
+            false => engine.ordinals(&indices, to.into(), watch),
         });
     }
     let rows = held.dims[0] as f64;
@@ -160,7 +156,7 @@ pub(super) fn find<'a>(held: StoredArray, outputs: usize) -> Result<Reply<'a>, E
         if count == 0 {
             return Ok((array(engine, 0)?, array(engine, 0)?));
         }
-        let arithmetic = f64::arithmetic(engine);
+        let arithmetic = engine;
         let plain = plain(count)?;
         let with = |op, from: &Array<f64>, number: f64| -> Result<Array<f64>, stencil::Error> {
             let mut to = array(engine, count)?;

@@ -7,8 +7,7 @@ use crate::gateway::dims::trimmed;
 use crate::gateway::options::value_text;
 use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
-use crate::stencil::Reduction;
-use crate::steps::Number as _;
+use crate::stencil::{Compute, Reduction};
 
 /// A dimension as a script writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +101,7 @@ pub(super) fn reduce<'a>(array: StoredArray, op: Reduction, dim: &Argument) -> R
             return Ok(watch.check()?);
         }
         let numbers = T::of(&array.numbers, engine, watch)?;
-        T::arithmetic(engine).reduce(op, &numbers, None, size, to, watch)
+        engine.reduce(op, &numbers, None, size, to, watch)
     }))
 }
 

@@ -74,7 +74,7 @@ pub(super) fn write_in_class<T: Number>(
         Target::Host(to) => {
             let mut one = array(engine, to.len())?;
             make(&mut one)?;
-            T::compute(engine).copy(Source::Array(&one), Target::Host(to), watch)?;
+            engine.arrays::<T>().copy(Source::Array(&one), Target::Host(to), watch)?;
             if class::is_integer(class) {
                 to.iter_mut().for_each(|number| *number = T::from_f64(class::cast(number.to_f64(), class)));
             }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Effort, Error, Numeric, Reply};
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Array, Source, Target};
-use crate::steps;
+use crate::stencil::{self, Array, Compute, Source, Target};
 
 /// Calls on this many elements are watched.
 const LONG: usize = 1 << 24;
@@ -14,22 +13,19 @@ const LONG: usize = 1 << 24;
 pub(crate) use crate::gateway::engine::DynEngine;
 
 /// A class that engines compute in.
-pub(crate) trait Number: steps::Number + Numeric {
+pub(crate) trait Number: stencil::Number + Numeric {
     /// Returns numbers in this class, shared if they have it already.
     fn of(numbers: &Numbers, engine: &DynEngine, watch: &Watch) -> Result<Arc<Array<Self>>, stencil::Error>;
 }
 
-impl<T: steps::Number + Numeric> Number for T
-where
-    T::Other: steps::Number,
-{
+impl<T: stencil::Number + Numeric> Number for T {
     fn of(numbers: &Numbers, engine: &DynEngine, watch: &Watch) -> Result<Arc<Array<T>>, stencil::Error> {
         if let Some(own) = T::of_numbers(numbers) {
             return Ok(Arc::clone(own));
         }
         let mut to = array::<T>(engine, numbers.len())?;
-        if let Some(other) = <T::Other as steps::Number>::of_numbers(numbers) {
-            T::arithmetic(engine).convert(other, &mut to, watch)?;
+        if let Some(other) = <T::Other as stencil::Number>::of_numbers(numbers) {
+            engine.convert(other, &mut to, watch)?;
         }
         Ok(Arc::new(to))
     }
@@ -68,13 +64,13 @@ pub(super) fn keep<'a>(
 
 /// Makes an array on the engine, of `len` elements of unknown value.
 pub(super) fn array<T: Number>(engine: &DynEngine, len: usize) -> Result<Array<T>, stencil::Error> {
-    T::compute(engine).array(len)
+    engine.arrays::<T>().array(len)
 }
 
 /// Uploads samples to a new array.
 pub(super) fn upload<T: Number>(engine: &DynEngine, samples: &[T], watch: &Watch) -> Result<Array<T>, stencil::Error> {
     let mut array = array(engine, samples.len())?;
-    T::compute(engine).copy(Source::Host(samples), Target::Array(&mut array), watch).map(|()| array)
+    engine.arrays::<T>().copy(Source::Host(samples), Target::Array(&mut array), watch).map(|()| array)
 }
 
 /// Makes an array of `len` elements of one value.
@@ -85,5 +81,5 @@ pub(super) fn filled<T: Number>(
     watch: &Watch,
 ) -> Result<Array<T>, stencil::Error> {
     let mut array = array(engine, len)?;
-    T::arithmetic(engine).fill(value, &mut array, watch).map(|()| array)
+    engine.fill(value, &mut array, watch).map(|()| array)
 }

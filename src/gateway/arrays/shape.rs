@@ -16,8 +16,9 @@ use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::platform::memory;
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Array, Binary, Boundary, Operand as Of, Places, Shift, Source, Target};
-use crate::steps::Number as _;
+use crate::stencil::{
+    self, Array, Binary, Boundary, Compute, Number as _, Operand as Of, Places, Shift, Source, Target,
+};
 
 /// Reads a whole number, of any class and size.
 fn whole(argument: &Argument, what: &str) -> Result<f64, Error> {
@@ -199,8 +200,8 @@ pub(super) fn resize<'a>(held: StoredArray, sizes: &Argument) -> Result<Reply<'a
             let mut output = filled(engine, len, T::default(), watch)?;
             if !from.is_empty() {
                 let mut part = array::<T>(engine, from.len())?;
-                T::arithmetic(engine).pick(&numbers, &from, Target::Array(&mut part), watch)?;
-                T::arithmetic(engine).put(Source::Array(&part), &to, &mut output, watch)?;
+                engine.pick(&numbers, &from, Target::Array(&mut part), watch)?;
+                engine.put(Source::Array(&part), &to, &mut output, watch)?;
             }
             T::numbers(Arc::new(output))
         });
@@ -224,10 +225,10 @@ pub(super) fn triangle<'a>(held: StoredArray, upper: bool, diagonal: &Argument) 
         let numbers = in_class_of_engine!(held.numbers.class(), T => {
             let numbers = T::of(&held.numbers, engine, watch)?;
             let mut output = array::<T>(engine, len)?;
-            T::compute(engine).copy(Source::Array(&numbers), Target::Array(&mut output), watch)?;
+            engine.arrays::<T>().copy(Source::Array(&numbers), Target::Array(&mut output), watch)?;
             if !places.is_empty() {
                 let zeros = filled(engine, places.len(), T::default(), watch)?;
-                T::arithmetic(engine).put(Source::Array(&zeros), &places, &mut output, watch)?;
+                engine.put(Source::Array(&zeros), &places, &mut output, watch)?;
             }
             T::numbers(Arc::new(output))
         });
@@ -266,16 +267,16 @@ pub(super) fn diff<'a>(held: StoredArray, order: &Argument, dim: &Argument) -> R
                 let dims = [(below, 1), (along - 1, below as isize), (above, (below * along) as isize)];
                 let places = Pattern::new(start * below, &dims).places()?;
                 let mut part = array::<T>(engine, places.len())?;
-                T::arithmetic(engine).pick(from, &places, Target::Array(&mut part), watch).map(|()| part)
+                engine.pick(from, &places, Target::Array(&mut part), watch).map(|()| part)
             };
             let (later, earlier) = (part(1)?, part(0)?);
             write_in_class(engine, class, to, watch, |to| {
                 let operands = [Of::Array(&later), Of::Array(&earlier)];
-                T::arithmetic(engine).binary(Binary::Subtract, operands, &class::plain(later.len())?, to, watch)
+                engine.binary(Binary::Subtract, operands, &class::plain(later.len())?, to, watch)
             })
         };
         if order == 0 {
-            return T::compute(engine).copy(Source::Array(&from), to, watch);
+            return engine.arrays::<T>().copy(Source::Array(&from), to, watch);
         }
         for i in 1..order {
             let mut between = array::<T>(engine, below * (along - i) * above)?;
@@ -387,9 +388,9 @@ fn behind_each_other<T: Number>(
         let steps = [(below * along, 1), (above, (below * total) as isize)];
         let places = Pattern::new(start * below, &steps).places()?;
         match operand.in_class::<T>(class, engine, watch)? {
-            OnEngine::Array(array) => T::arithmetic(engine).put(Source::Array(&array), &places, &mut output, watch)?,
+            OnEngine::Array(array) => engine.put(Source::Array(&array), &places, &mut output, watch)?,
             OnEngine::Number(number) => {
-                T::arithmetic(engine).put(Source::Host(&[number]), &places, &mut output, watch)?;
+                engine.put(Source::Host(&[number]), &places, &mut output, watch)?;
             }
         }
         start += along;

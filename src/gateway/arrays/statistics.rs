@@ -15,7 +15,7 @@ use super::run::{DynEngine, Number, array, in_class_of_engine};
 use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Error, Reply};
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Array, Binary, Expansion, Operand, Order, Reduction, Target, Unary};
+use crate::stencil::{self, Array, Binary, Compute, Expansion, Operand, Order, Reduction, Target, Unary};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Statistic {
@@ -81,7 +81,7 @@ fn compute<T: Number>(
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
-    let arithmetic = T::arithmetic(engine);
+    let arithmetic = engine;
     let [_, count, _] = size;
     let of_each = |op, other: Operand<T>| -> Result<Array<T>, stencil::Error> {
         let mut results = array(engine, numbers.len())?;
@@ -138,12 +138,12 @@ fn medians<T: Number>(
     to: &mut Array<T>,
     watch: &Watch,
 ) -> Result<(), stencil::Error> {
-    let arithmetic = T::arithmetic(engine);
+    let arithmetic = engine;
     let [below, count, above] = size;
     if count == 0 {
         return arithmetic.fill(T::from_f64(f64::NAN), to, watch);
     }
-    if arithmetic.medians(numbers, size, to, watch)? {
+    if arithmetic.medians(numbers.into(), size, (&mut *to).into(), watch)? {
         return Ok(());
     }
     let len = to.len();

@@ -12,7 +12,7 @@ use crate::gateway::store::{Home, Numbers, StoredArray};
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS, Numeric, OnGpu, Reply};
 use crate::platform::memory::{self, OutOfMemory};
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Arithmetic, Array, Compute, Engine, Real, Source, Target};
+use crate::stencil::{self, Array, Compute, Number, Source, Target};
 
 /// Elements of a real, full array of class double or single.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub(crate) enum Reals<'a> {
 
 /// An input array of one class.
 #[derive(Debug)]
-pub(crate) enum Input<'a, T: Real> {
+pub(crate) enum Input<'a, T: Number> {
     /// The host's array.
     Host(Cow<'a, [T]>),
     /// A stored array.
@@ -50,7 +50,7 @@ pub(crate) enum AnyInput<'a> {
     Single(Input<'a, f32>),
 }
 
-impl<'a, T: Real> Input<'a, T> {
+impl<'a, T: Number> Input<'a, T> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Input::Host(values) => values.len(),
@@ -72,8 +72,6 @@ impl<'a, T: Real> Input<'a, T> {
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T>,
     {
         let run: RunOn<'a, T> = Box::new(move |engine, from, to, watch| run(engine, from, chosen::only(to)?, watch));
         self.reply_all(selection, &[dims], effort, work, run)
@@ -90,8 +88,6 @@ impl<'a, T: Real> Input<'a, T> {
     ) -> Result<Reply<'a>, Error>
     where
         T: Numeric,
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T>,
     {
         match self {
             Input::Host(values) => {
@@ -104,7 +100,7 @@ impl<'a, T: Real> Input<'a, T> {
                 selection.check_home(home)?;
                 let dims: Vec<_> = dims.iter().map(|dims| dims.to_vec()).collect();
                 let run = move |engine: &DynEngine, home, watch: &Watch| {
-                    let outputs = dims.iter().map(|dims| Compute::<T>::array(engine, dims.iter().product()));
+                    let outputs = dims.iter().map(|dims| engine.arrays::<T>().array(dims.iter().product()));
                     let mut outputs = outputs.collect::<Result<Vec<_>, _>>()?;
                     run(engine, Source::Array(&array), outputs.iter_mut().map(Target::Array).collect(), watch)?;
                     let held = |(dims, output): (_, Array<T>)| StoredArray::new(home, dims, output);
@@ -132,7 +128,7 @@ impl<'a, T: Real> Input<'a, T> {
     }
 }
 
-impl<T: Real> Input<'_, T> {
+impl<T: Number> Input<'_, T> {
     /// Returns the elements, for an engine.
     pub(crate) fn source(&self) -> Source<'_, T> {
         match self {
@@ -207,14 +203,14 @@ impl<'a> AnyInput<'a> {
             }
             AnyInput::Double(Input::Held(home, array)) => {
                 let engine = home.engine()?;
-                let mut singles = Compute::<f32>::array(&*engine, array.len())?;
-                Arithmetic::<f32>::convert(&*engine, &array, &mut singles, &Watch::new())?;
+                let mut singles = engine.arrays::<f32>().array(array.len())?;
+                engine.convert(&array, &mut singles, &Watch::new())?;
                 Ok(Input::Held(home, Arc::new(singles)))
             }
             AnyInput::Double(Input::Gpu(ordinal, array)) => {
                 let engine = Home::Cuda(ordinal).engine()?;
-                let mut singles = Compute::<f32>::array(&*engine, array.len())?;
-                let converted = Arithmetic::<f32>::convert(&*engine, &array, &mut singles, &Watch::new());
+                let mut singles = engine.arrays::<f32>().array(array.len())?;
+                let converted = engine.convert(&array, &mut singles, &Watch::new());
                 // Also after an error: the call must not end before the device is done with the host's memory.
                 let over = Cuda::open(Some(ordinal))?.settle();
                 converted.and(over)?;
@@ -231,7 +227,7 @@ const ALIGNMENT: u64 = 16;
 ///
 /// # Errors
 /// `gpuArray` if they are not there.
-fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T>, Error> {
+fn borrowed<T: Number>(ordinal: usize, address: u64, len: usize) -> Result<Array<T>, Error> {
     let wrong = |what: &str| Err(Error::new("gpuArray", format!("{what} gather the gpuArray and pass that.")));
     if len > 0 {
         if address == 0 || !address.is_multiple_of(ALIGNMENT) {
@@ -248,7 +244,7 @@ fn borrowed<T: Real>(ordinal: usize, address: u64, len: usize) -> Result<Array<T
 }
 
 /// Returns a gpuArray of the class of `T`.
-fn on_gpu<'a, T: Real>(gpu: &OnGpu) -> Result<Input<'a, T>, Error> {
+fn on_gpu<'a, T: Number>(gpu: &OnGpu) -> Result<Input<'a, T>, Error> {
     let ordinal = Cuda::device_at(gpu.address())?;
     Ok(Input::Gpu(ordinal, borrowed(ordinal, gpu.address(), gpu.dims().iter().product())?))
 }

@@ -13,7 +13,7 @@ use crate::gateway::arrays::in_class_of_host;
 use crate::gateway::engine::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Part, Reals};
 use crate::gateway::options::{self, Names};
-use crate::gateway::store::{Numbers, StoredArray, describe};
+use crate::gateway::store::{StoredArray, describe};
 use crate::gateway::{check_outputs_up_to, dims, too_few_inputs};
 use crate::host;
 use crate::mex::{Argument, Call, Class, Error, Function, Numeric, Reply, Truth};
@@ -22,8 +22,8 @@ use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
 use crate::ranks::Along;
 use crate::stencil::{
-    Arithmetic, Array, Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_ENTRIES, Real, Sample,
-    Shape, Sides, Source, Target, Window,
+    Boundary, Compute, Convolution, Ends, Engine, Filter, FilterError, MAX_ENTRIES, Number, Sample, Shape, Sides,
+    Source, Target, Window,
 };
 use crate::{pieces, stencil};
 
@@ -224,7 +224,7 @@ fn saturating(image: &Argument, filters: &[Filter<f64>]) -> Result<Option<Error>
 
 impl<'a> ConvolutionCall<'a> {
     /// Returns the filters in the class of the computation, turned round on request.
-    fn filters<'e, T: Real>(
+    fn filters<'e, T: Number>(
         &self,
         list: &[(String, &Argument)],
         entries: Vec<Reals<'e>>,
@@ -243,11 +243,7 @@ impl<'a> ConvolutionCall<'a> {
     }
 
     /// Replies for samples of a class that engines compute in.
-    fn reply<T: Computed>(&self, samples: AnyInput<'a>, filters: Vec<Filter<T>>) -> Result<Reply<'a>, Error>
-    where
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T> + Arithmetic<T>,
-    {
+    fn reply<T: Computed>(&self, samples: AnyInput<'a>, filters: Vec<Filter<T>>) -> Result<Reply<'a>, Error> {
         let (sides, input) = (self.job.request.sweeps.sides::<T>(self.dimensions)?, self.job.window.input());
         let step = |filter| Convolution::new(input, filter).with_boundary(sides);
         let steps: Vec<_> = filters.into_iter().map(step).collect();
@@ -387,7 +383,7 @@ fn filter_in_double<I: Sample<f64>, O: Sample<f64>>(
     }
     pieces::run((window, engine.piece()), sides, from, to, watch, |size, from, to| {
         let what = Convolution::new(size, filter.clone());
-        Compute::convolution(engine, &what, Source::Host(from), Target::Host(to), watch)
+        engine.convolution(&what, Source::Host(from), Target::Host(to), watch)
     })
 }
 

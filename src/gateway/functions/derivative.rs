@@ -7,14 +7,10 @@ use crate::gateway::arrays::{self, Number};
 use crate::gateway::engine::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Input, Part};
 use crate::gateway::options::{self, Names, Selection};
-use crate::gateway::store::Numbers;
 use crate::gateway::{check_outputs, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Numeric, Reply};
 use crate::ranks::{self, Along, Whole};
-use crate::stencil::{
-    Arithmetic, Array, CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Ends, Engine, Lines, Real, Shape,
-    Window,
-};
+use crate::stencil::{CoefficientSource, Compute, DERIVATIVE_RADIUS, Derivative, Ends, Lines, Shape, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "DerivativeConstantMemory_CUDA", call };
 
@@ -91,40 +87,32 @@ fn reply<'a, T: Number>(
     spacing: f64,
     source: CoefficientSource,
     sweeps: &Sweeps,
-) -> Result<Reply<'a>, Error>
-where
-    Numbers: From<Array<T>>,
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+) -> Result<Reply<'a>, Error> {
     let ends = sweeps.ends::<T>()?;
     let what = Derivative::new(sweeps.lines(dims)?, spacing, source).with_boundary(ends);
     let effort = sweeps.effort(values.len(), DERIVATIVE_RADIUS);
     let recorded = sweeps.recorded_of(1, 1)?.pop();
     values.reply(selection, dims, effort, Work::from(&what), move |engine, from, to, watch| match &recorded {
-        None => Compute::derivative(engine, &what, from, to, watch),
+        None => engine.derivative(&what, from, to, watch),
         Some(recorded) => {
             let ghosts = recorded.ghosts([Ends::default(), ends, Ends::default()].into(), engine, watch)?;
             let window = Window::new(Shape::Same, what.lines().extents(), [1, 2 * DERIVATIVE_RADIUS + 1, 1]);
             windows::compute(engine, &window, &ghosts, (from, to), watch, |[rows, columns, pages], from, to| {
                 let what = Derivative::new(Lines::strided(rows, columns, pages), spacing, source);
-                Compute::derivative(engine, &what, from, to, watch)
+                engine.derivative(&what, from, to, watch)
             })
         }
     })
 }
 
 /// Replies for an array of which each rank passes a part.
-fn of_all_ranks<'a, T: Real + Numeric>(
+fn of_all_ranks<'a, T: Number + Numeric>(
     joint: &Joint,
     values: Input<'a, T>,
     (dims, along): (Vec<usize>, Along),
     (spacing, source): (f64, CoefficientSource),
     (selection, sweeps): (&Selection, &Sweeps),
-) -> Result<Reply<'a>, Error>
-where
-    Numbers: From<Array<T>>,
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+) -> Result<Reply<'a>, Error> {
     let (named, ends) = (sweeps.named_dim()?, sweeps.ends::<T>()?);
     let of_part = Derivative::new(sweeps.lines(&dims)?, spacing, source).with_boundary(ends);
     let effort = distributed::effort(sweeps.effort(values.len(), DERIVATIVE_RADIUS));
@@ -150,7 +138,7 @@ where
 ///
 /// # Errors
 /// `spacing`.
-fn check_coefficients<T: Real + Numeric>(spacing: f64) -> Result<(), Error> {
+fn check_coefficients<T: Number + Numeric>(spacing: f64) -> Result<(), Error> {
     let what = Derivative::<T>::new(Lines::along(&[], 0), spacing, CoefficientSource::Constant);
     if what.coefficients().iter().all(|coefficient| coefficient.to_f64().is_finite()) {
         return Ok(());

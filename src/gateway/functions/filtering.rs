@@ -10,12 +10,11 @@ use super::sweeps::RecordedGhosts;
 use super::windows;
 use crate::gateway::engine::inputs::AnyInput;
 use crate::gateway::engine::{DynEngine, Work};
-use crate::gateway::store::Numbers;
 use crate::mex::{Error, Reply};
 use crate::platform::watch::Watch;
 use crate::ranks::{self, Along, Plan, Whole};
 use crate::scheme::Filter as Step;
-use crate::stencil::{self, Arithmetic, Array, Compute, Convolution, Engine, Shape, Sides, Source, Target, Window};
+use crate::stencil::{self, Compute, Convolution, Shape, Sides, Source, Target, Window};
 
 /// Returns the size of an array of at most three dimensions.
 pub(super) fn sized(dims: &[usize]) -> [usize; 3] {
@@ -55,25 +54,22 @@ fn sweeps_with<T: Computed>(
     recorded: &RecordedGhosts,
     (from, to): (Source<T>, Target<T>),
     watch: &Watch,
-) -> Result<(), stencil::Error>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+) -> Result<(), stencil::Error> {
     let ghosts = recorded.ghosts(what.boundary(), engine, watch)?;
     let once = |from: Source<T>, to: Target<T>| {
         windows::compute(engine, window, &ghosts, (from, to), watch, |size, from, to| {
             let what = what.clone().with_size(size).with_boundary(Sides::default()).with_sweeps(1);
-            Compute::convolution(engine, &what, from, to, watch)
+            engine.convolution(&what, from, to, watch)
         })
     };
     let mut current = None;
     for _ in 1..what.sweeps() {
-        let mut next = Compute::<T>::array(engine, from.len())?;
+        let mut next = engine.arrays::<T>().array(from.len())?;
         once(current.as_ref().map_or(from, Source::Array), Target::Array(&mut next))?;
         current = Some(next);
     }
     let from = current.as_ref().map_or(from, Source::Array);
-    if what.sweeps() == 0 { Compute::copy(engine, from, to, watch) } else { once(from, to) }
+    if what.sweeps() == 0 { engine.arrays().copy(from, to, watch) } else { once(from, to) }
 }
 
 impl<'a> Job<'a> {
@@ -82,11 +78,7 @@ impl<'a> Job<'a> {
         &self,
         samples: AnyInput<'a>,
         steps: Vec<Convolution<T>>,
-    ) -> Result<Reply<'a>, Error>
-    where
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T> + Arithmetic<T>,
-    {
+    ) -> Result<Reply<'a>, Error> {
         let Request { selection, sweeps, levels, .. } = &self.request;
         let what = match <[_; 1]>::try_from(steps) {
             Ok([step]) if levels.are_none() => step.with_sweeps(sweeps.iterations()),
@@ -96,15 +88,15 @@ impl<'a> Job<'a> {
         let (window, volumes, recorded) = (self.window, self.volumes, self.recorded.first().cloned());
         let effort = sweeps.effort(self.output.iter().product(), what.filter().values().len());
         let work = Work::from(&what);
-        let samples = T::input(samples, "the array in single")?;
+        let samples = T::of_input(samples, "the array in single")?;
         samples.reply(selection, &self.output, effort, work, move |engine, from, to, watch| {
             windows::each_volume(engine, volumes, (from, to), watch, |from, to| match (window.shape(), &recorded) {
                 (_, Some(recorded)) => sweeps_with(engine, (&what, &window), recorded, (from, to), watch),
-                (Shape::Same, None) => Compute::convolution(engine, &what, from, to, watch),
+                (Shape::Same, None) => engine.convolution(&what, from, to, watch),
                 (Shape::Full | Shape::Valid, None) => {
                     windows::compute(engine, &window, &what.boundary().into(), (from, to), watch, |size, from, to| {
                         let what = what.clone().with_size(size).with_boundary(Sides::default());
-                        Compute::convolution(engine, &what, from, to, watch)
+                        engine.convolution(&what, from, to, watch)
                     })
                 }
             })
@@ -120,11 +112,7 @@ impl<'a> Job<'a> {
         (joint, along): (&Joint, Along),
         said: Vec<(&'static str, String)>,
         whole: impl FnOnce(&Plan) -> Convolution<T> + Send + 'a,
-    ) -> Result<Reply<'a>, Error>
-    where
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T> + Arithmetic<T>,
-    {
+    ) -> Result<Reply<'a>, Error> {
         let Request { selection, sweeps, .. } = &self.request;
         let iterations = sweeps.iterations();
         let entries = part.filter().values();
@@ -142,7 +130,7 @@ impl<'a> Job<'a> {
         .concat();
         let work = Work::from(&part.clone().with_sweeps(iterations));
         let (joint, dims) = (joint.clone(), self.dims.clone().into_owned());
-        let samples = T::input(samples, "the array in single")?;
+        let samples = T::of_input(samples, "the array in single")?;
         samples.reply(selection, &self.dims, effort, work, move |engine, from, to, watch| {
             joint.run(watch, |call| {
                 let plan = distributed::agree(call, (&dims, along), &said, &entries, watch)?;
@@ -153,11 +141,7 @@ impl<'a> Job<'a> {
     }
 
     /// Replies for sweeps of several filters, or with more than one time level.
-    fn several<T: Computed>(&self, samples: AnyInput<'a>, steps: Vec<Convolution<T>>) -> Result<Reply<'a>, Error>
-    where
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T> + Arithmetic<T>,
-    {
+    fn several<T: Computed>(&self, samples: AnyInput<'a>, steps: Vec<Convolution<T>>) -> Result<Reply<'a>, Error> {
         let (Request { selection, sweeps, levels, .. }, volumes) = (&self.request, self.volumes);
         let given = levels.check((self.name, &samples, &self.dims), sweeps)?;
         let entries = steps.iter().map(|step| step.filter().values().len()).sum();
@@ -169,12 +153,12 @@ impl<'a> Job<'a> {
                 let what = what.clone().with_sweeps(sweeps);
                 windows::each_volume(engine, volumes, (from, to), watch, |from, to| match &recorded {
                     Some(recorded) => sweeps_with(engine, (&what, &window), recorded, (from, to), watch),
-                    None => Compute::convolution(engine, &what, from, to, watch),
+                    None => engine.convolution(&what, from, to, watch),
                 })
             })
         };
         let filters = steps.into_iter().enumerate().map(step).collect();
-        let samples = T::input(samples, "the array in single")?;
+        let samples = T::of_input(samples, "the array in single")?;
         let filters = Filters { filters, joint: None, entries, first };
         levels.reply(samples, given, &self.dims, filters, (sweeps, selection, self.outputs))
     }

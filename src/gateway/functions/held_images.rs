@@ -54,22 +54,22 @@ fn sweep(
     let mut current = Arc::clone(from);
     for (window, filter) in &what.steps {
         let len = window.size().unwrap_or_default().iter().product::<usize>() * what.volumes;
-        let mut results = Compute::<f64>::array(engine, len)?;
+        let mut results = engine.arrays::<f64>().array(len)?;
         let ends = (Source::Array(&*current), Target::Array(&mut results));
         windows::each_volume(engine, what.volumes, ends, watch, |from, to| match window.shape() {
             Shape::Same => {
                 let what = Convolution::new(window.input(), filter.clone()).with_boundary(what.sides);
-                Compute::convolution(engine, &what, from, to, watch)
+                engine.convolution(&what, from, to, watch)
             }
             Shape::Full | Shape::Valid => {
                 windows::compute(engine, window, &what.sides.into(), (from, to), watch, |size, from, to| {
-                    Compute::convolution(engine, &Convolution::new(size, filter.clone()), from, to, watch)
+                    engine.convolution(&Convolution::new(size, filter.clone()), from, to, watch)
                 })
             }
         })?;
         current = Arc::new(results);
     }
-    let mut rounded = Compute::<f64>::array(engine, current.len())?;
+    let mut rounded = engine.arrays::<f64>().array(current.len())?;
     round(engine, class, &current, &mut rounded, watch)?;
     Ok(rounded)
 }

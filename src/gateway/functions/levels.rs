@@ -9,7 +9,7 @@ use crate::gateway::options::{self, Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray, describe};
 use crate::mex::{Argument, Error, Reply};
 use crate::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
-use crate::stencil::{Arithmetic, Array, Compute, Engine, Real, Source};
+use crate::stencil::Source;
 
 /// `Previous`, `Weight`, `Source` and `Every` of a call.
 #[derive(Debug, Clone, Default)]
@@ -23,11 +23,11 @@ pub(super) struct Levels<'a> {
 /// A class that engines compute in.
 pub(super) trait Computed: Number {
     /// Converts an input to this class; a double is rounded once. `what` names the input in errors.
-    fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, Self>, Error>;
+    fn of_input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, Self>, Error>;
 }
 
 impl Computed for f64 {
-    fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, f64>, Error> {
+    fn of_input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, f64>, Error> {
         match input {
             AnyInput::Double(input) => Ok(input),
             AnyInput::Single(_) => Err(Error::internal(format!("{what} is single where it is computed in double."))),
@@ -36,7 +36,7 @@ impl Computed for f64 {
 }
 
 impl Computed for f32 {
-    fn input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, f32>, Error> {
+    fn of_input<'a>(input: AnyInput<'a>, what: &'static str) -> Result<Input<'a, f32>, Error> {
         input.into_single(what)
     }
 }
@@ -163,17 +163,13 @@ impl<'a> Levels<'a> {
         dims: &[usize],
         Filters { filters, joint, entries, first }: Filters<'a, T>,
         (sweeps, selection, outputs): (&Sweeps, &Selection, usize),
-    ) -> Result<Reply<'a>, Error>
-    where
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T> + Arithmetic<T>,
-    {
-        let previous = given.previous.map(|previous| T::input(previous, "'Previous' in single")).transpose()?;
+    ) -> Result<Reply<'a>, Error> {
+        let previous = given.previous.map(|previous| T::of_input(previous, "'Previous' in single")).transpose()?;
         let source = match given.source {
             None => None,
             Some(SourceArgument::Scalar(Scalar::Known(value))) => Some(Added::Scalar(T::from_f64(value))),
             Some(SourceArgument::Scalar(Scalar::Recorded(held))) => Some(Added::Recorded(held.numbers)),
-            Some(SourceArgument::Elements(input)) => Some(Added::Elements(T::input(input, "'Source' in single")?)),
+            Some(SourceArgument::Elements(input)) => Some(Added::Elements(T::of_input(input, "'Source' in single")?)),
         };
         let iterations = sweeps.iterations();
         let (states, every) = self.every.map_or((1, iterations), |every| (iterations / every, every));
@@ -232,7 +228,7 @@ pub(super) struct Filters<'a, T> {
 }
 
 /// The source in the class of the computation.
-enum Added<'a, T: Real> {
+enum Added<'a, T: Number> {
     Scalar(T),
     /// A number that a step computes.
     Recorded(Numbers),

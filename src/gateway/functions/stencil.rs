@@ -15,16 +15,13 @@ use super::windows;
 use crate::gateway::engine::Work;
 use crate::gateway::engine::inputs::{self, AnyInput, Input, Part};
 use crate::gateway::options::{self, MAX_DIMS, Names, Selection};
-use crate::gateway::store::{Numbers, describe};
+use crate::gateway::store::describe;
 use crate::gateway::{check_outputs_up_to, dims, too_few_inputs};
 use crate::mex::{Argument, Call, Error, Function, Reply};
 use crate::platform::memory::OutOfMemory;
 use crate::ranks::{self, Along, Whole};
 use crate::scheme::{Filter as Step, TwoLevels};
-use crate::stencil::{
-    Arithmetic, Array, Compute, Convolution, Ends, Engine, Filter, Lines, MAX_ENTRIES, Shape, Sides, Stencil, Taps,
-    Window,
-};
+use crate::stencil::{Compute, Convolution, Ends, Filter, Lines, MAX_ENTRIES, Shape, Sides, Stencil, Taps, Window};
 
 pub(super) const FUNCTION: Function = Function { name: "StencilConstantMemory_CUDA", call };
 
@@ -157,11 +154,7 @@ impl<'a> StencilCall<'a, '_> {
     }
 
     /// Replies for any other filters: each is a convolution along its dimension.
-    fn reply<T: Computed>(self, samples: AnyInput<'a>, filters: Vec<Cow<[T]>>) -> Result<Reply<'a>, Error>
-    where
-        Numbers: From<Array<T>>,
-        dyn Engine: Compute<T> + Arithmetic<T>,
-    {
+    fn reply<T: Computed>(self, samples: AnyInput<'a>, filters: Vec<Cow<[T]>>) -> Result<Reply<'a>, Error> {
         let StencilCall { request, dims, outputs, joint } = self;
         let count = filters.len();
         let entries = filters.into_iter().map(|filter| {
@@ -316,7 +309,7 @@ fn several<'a>(
         _ => None,
     };
     let filters = stencils.into_iter().map(step).collect();
-    let samples = f64::input(samples, "inputArray under taps")?;
+    let samples = f64::of_input(samples, "inputArray under taps")?;
     levels.reply(samples, given, dims, Filters { filters, joint, entries, first }, (sweeps, selection, outputs))
 }
 

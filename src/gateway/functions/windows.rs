@@ -8,8 +8,7 @@ use crate::mex::Error;
 use crate::pieces;
 use crate::platform::watch::Watch;
 use crate::stencil::{
-    self, Arithmetic, Array, Boundary, Compute, Engine, Places, RANK, Real, Section, Shape, Sides, Source, Target,
-    Window,
+    self, Array, Boundary, Compute, Number, Places, RANK, Section, Shape, Sides, Source, Target, Window,
 };
 
 /// Returns the size of the output.
@@ -22,29 +21,26 @@ pub(super) fn output_size(window: &Window) -> Result<[usize; 3], Error> {
 }
 
 /// Ghost values at both ends of each dimension: those of an array's sides, or numbers that a step computes.
-pub(super) struct Ghosts<T: Real> {
+pub(super) struct Ghosts<T: Number> {
     pub(super) sides: Sides<T>,
     pub(super) numbers: [[Option<Arc<Array<T>>>; 2]; 3],
 }
 
-impl<T: Real> From<Sides<T>> for Ghosts<T> {
+impl<T: Number> From<Sides<T>> for Ghosts<T> {
     fn from(sides: Sides<T>) -> Ghosts<T> {
         Ghosts { sides, numbers: Default::default() }
     }
 }
 
 /// Computes a window's outputs where the samples lie. `pass` computes the outputs of any array, with any boundary.
-pub(super) fn compute<T: Real>(
+pub(super) fn compute<T: Number>(
     engine: &DynEngine,
     window: &Window,
     ghosts: &Ghosts<T>,
     (from, to): (Source<T>, Target<T>),
     watch: &Watch,
     pass: impl Fn([usize; 3], Source<T>, Target<T>) -> Result<(), stencil::Error>,
-) -> Result<(), stencil::Error>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+) -> Result<(), stencil::Error> {
     if to.is_empty() {
         return Ok(watch.check()?);
     }
@@ -64,7 +60,7 @@ where
                 enlarged.as_ref().map_or((window.input(), from), |enlarged| (enlarged.size, &enlarged.samples));
             let (margin, first) = (if enlarged.is_some() { window.others() } else { [0; 3] }, window.first_sample());
             let start = [0, 1, 2].map(|d| margin[d].wrapping_add_signed(first[d]) + window.before()[d]);
-            let mut results = Compute::<T>::array(engine, samples.len())?;
+            let mut results = engine.arrays::<T>().array(samples.len())?;
             pass(size, samples.into(), Target::Array(&mut results))?;
             drop(enlarged);
             let inside = section(size, start, window.size().unwrap_or_default());
@@ -80,16 +76,13 @@ where
 }
 
 /// Does `pass` for each of `count` volumes behind each other in both arrays, either of which the host may own.
-pub(super) fn each_volume<T: Real>(
+pub(super) fn each_volume<T: Number>(
     engine: &DynEngine,
     count: usize,
     (from, mut to): (Source<T>, Target<T>),
     watch: &Watch,
     pass: impl Fn(Source<T>, Target<T>) -> Result<(), stencil::Error>,
-) -> Result<(), stencil::Error>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+) -> Result<(), stencil::Error> {
     if count == 1 {
         return pass(from, to);
     }
@@ -98,7 +91,7 @@ where
     }
     let lens = [from.len() / count, to.len() / count];
     // A volume of the engine's array is copied to an array of its own, and its results back.
-    let of_engine = |array: bool, len| array.then(|| Compute::<T>::array(engine, len)).transpose();
+    let of_engine = |array: bool, len| array.then(|| engine.arrays::<T>().array(len)).transpose();
     let mut samples = of_engine(matches!(from, Source::Array(_)), lens[0])?;
     let mut results = of_engine(matches!(to, Target::Array(_)), lens[1])?;
     for i in 0..count {
@@ -134,10 +127,7 @@ enum Ghost<T> {
     Number(Arc<Array<T>>),
 }
 
-impl<T: Real> Ghost<T>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+impl<T: Number> Ghost<T> {
     fn same(&self, other: &Ghost<T>) -> bool {
         match (self, other) {
             (Ghost::Constant(a), Ghost::Constant(b)) => Boundary::Constant(*a).same(Boundary::Constant(*b)),
@@ -165,10 +155,7 @@ struct Enlarged<T> {
     size: [usize; 3],
 }
 
-impl<T: Real> Enlarged<T>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+impl<T: Number> Enlarged<T> {
     fn new(
         engine: &DynEngine,
         window: &Window,
@@ -178,7 +165,7 @@ where
     ) -> Result<Enlarged<T>, stencil::Error> {
         let (input, margin) = (window.input(), window.others());
         let size = [0, 1, 2].map(|d| input[d] + 2 * margin[d]);
-        let mut samples = Compute::<T>::array(engine, size.iter().product())?;
+        let mut samples = engine.arrays::<T>().array(size.iter().product())?;
         // One number on all sides is written by one launch.
         let ghost = |(number, end): (&Option<Arc<Array<T>>>, Boundary<T>)| match (number, end) {
             (Some(number), _) => Some(Ghost::Number(Arc::clone(number))),
@@ -203,7 +190,7 @@ where
                     (first[d], extent[d]) = (at, 1);
                     section(size, first, extent)
                 };
-                let mut copy = Compute::<T>::array(engine, plane(0).len())?;
+                let mut copy = engine.arrays::<T>().array(plane(0).len())?;
                 for ghost in (0..margin[d]).chain(margin[d] + input[d]..size[d]) {
                     match sides[d].sample_at(ghost as isize - margin[d] as isize, input[d]) {
                         Ok(at) => engine.pick(&samples, &plane(margin[d] + at), Target::Array(&mut copy), watch)?,

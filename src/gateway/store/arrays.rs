@@ -13,7 +13,7 @@ use super::recordings::{self, ArrayType};
 use crate::gateway::dims::size_text;
 use crate::mex::{self, Argument, Class, Error, Pending};
 use crate::platform::process::PerProcess;
-use crate::stencil::program::Numbers;
+use crate::stencil::Numbers;
 use crate::steps::Recording;
 
 impl Numbers {

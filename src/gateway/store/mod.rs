@@ -8,6 +8,6 @@ pub(super) mod random;
 pub(super) mod recordings;
 pub(super) mod steps;
 
-pub(super) use crate::stencil::program::Numbers;
+pub(super) use crate::stencil::Numbers;
 pub(super) use arrays::{StoredArray, count, delete, describe, next_number, put_back, take};
 pub(super) use home::Home;

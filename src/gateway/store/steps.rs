@@ -234,7 +234,7 @@ impl Compiled {
     ) -> Result<Ran, stencil::Error> {
         let mut step = self.step.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(drawn) = self.drawn else { return step.run(engine, states, run, watch) };
-        let mut number: Array<f64> = Compute::<f64>::array(engine, 1)?;
+        let mut number: Array<f64> = engine.arrays::<f64>().array(1)?;
         engine.fill(random::state().number as f64, &mut number, watch)?;
         states.push(Numbers::from(number));
         let mut ran = step.run(engine, states, run, watch)?;

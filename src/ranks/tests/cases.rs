@@ -14,7 +14,7 @@ use crate::ranks::distribution::{Costs, Rounds, Way};
 use crate::ranks::fake::World;
 use crate::ranks::{Along, Others, Passed, Plan, Whole, run};
 use crate::stencil::{
-    Arithmetic, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines,
+    Arrays, Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends, Engine, Error, Filter, Lines, Number,
     Real, Reference, Sides, Source, Stencil, Taps, Target,
 };
 
@@ -64,7 +64,7 @@ pub(super) const PLACES: [Where; 7] = [
 ];
 
 /// A class for which the reference and the ranks have all operators.
-pub(super) trait Class: Real {
+pub(super) trait Class: Number {
     /// Sweeps the operator over an array of these dimensions, by an engine.
     fn sweep(
         engine: &(dyn Engine + 'static),
@@ -108,12 +108,12 @@ macro_rules! class {
                     }
                     Operator::Derivative(dim, ends) => {
                         let what = Derivative::new(Lines::along(dims, *dim), 0.5, CoefficientSource::Constant);
-                        Compute::derivative(engine, &what.with_boundary(*ends), from, to, watch).unwrap();
+                        engine.derivative(&what.with_boundary(*ends), from, to, watch).unwrap();
                     }
                     Operator::Convolution(filter, sides) => {
                         let what = Convolution::new(size(dims), filter.clone());
                         let what = what.with_boundary(*sides).with_sweeps(sweeps);
-                        Compute::convolution(engine, &what, from, to, watch).unwrap();
+                        engine.convolution(&what, from, to, watch).unwrap();
                     }
                 }
             }
@@ -172,10 +172,7 @@ pub(super) struct Made<T> {
     pub(super) in_place: Vec<bool>,
 }
 
-impl<T: Class> Case<T>
-where
-    dyn Engine: Compute<T> + Arithmetic<T>,
-{
+impl<T: Class> Case<T> {
     /// Samples between -1 and 1.
     pub(super) fn samples(&self) -> Vec<T> {
         let count: usize = self.dims.iter().product();
@@ -234,8 +231,8 @@ where
                 Where::ArrayToHost => (true, false),
             };
             let array = |samples: &[T]| {
-                let mut array = Compute::<T>::array(&engine, samples.len())?;
-                Compute::copy(&engine, Source::Host(samples), Target::Array(&mut array), &Watch::new())?;
+                let mut array = Arrays::<T>::array(&engine, samples.len())?;
+                Arrays::copy(&engine, Source::Host(samples), Target::Array(&mut array), &Watch::new())?;
                 Ok::<_, Error>(array)
             };
             let (from, mut to) = (array(part)?, array(&results)?);
@@ -248,7 +245,7 @@ where
                 &watch,
             )?;
             if to_array {
-                Compute::copy(&engine, Source::Array(&to), Target::Host(&mut results), &Watch::new())?;
+                Arrays::copy(&engine, Source::Array(&to), Target::Host(&mut results), &Watch::new())?;
             }
             let swept = whole.swept();
             let rounds = Rounds::choose(swept, self.sweeps.max(1), self.costs.exchange);
@@ -377,7 +374,7 @@ pub(super) const CASES: u32 = 300;
 
 pub(super) fn check_all<T: Class>(strategy: impl Strategy<Value = Case<T>>, single: bool)
 where
-    dyn Engine: Compute<T> + Arithmetic<T>,
+    T: Number,
 {
     let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
     let in_place = Cell::new(0);

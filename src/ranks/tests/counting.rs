@@ -5,10 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
-use crate::stencil::functions::Draw;
 use crate::stencil::{
-    Arithmetic, Array, Binary, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme, Held, Indices,
-    Operand, Order, Places, Real, Reduction, Scan, Source, Stencil, Target, Unary,
+    AnySource, AnyTarget, Array, Arrays, Engine, Error, Given, Held, Indices, Number, Operation, Real, Source, Target,
 };
 
 /// Counts its work. Its arrays are another engine's, or cannot be read from outside.
@@ -99,28 +97,39 @@ impl Engine for Counting {
         "counting"
     }
 
-    fn stencil(&self, what: &Stencil, from: Source<f64>, to: Target<f64>, watch: &Watch) -> Result<(), Error> {
-        self.count(from, what.sweeps())?;
-        self.engine.stencil(what, self.source(from)?, self.target(to)?, watch)
+    fn compute(&self, what: &Given, to: AnyTarget, watch: &Watch) -> Result<Option<Indices>, Error> {
+        if let Operation::Filter(filter, from) = what {
+            match *from {
+                AnySource::Single(from) => self.count(from, filter.sweeps()),
+                from => self.count(from.source::<f64>()?, filter.sweeps()),
+            }?;
+        }
+        let near = |input| {
+            Ok::<_, Error>(match input {
+                AnySource::Double(from) => AnySource::Double(self.source(from)?),
+                AnySource::Single(from) => AnySource::Single(self.source(from)?),
+                AnySource::Target => AnySource::Target,
+            })
+        };
+        let to = match to {
+            AnyTarget::Double(to) => AnyTarget::Double(self.target(to)?),
+            AnyTarget::Single(to) => AnyTarget::Single(self.target(to)?),
+        };
+        self.engine.compute(&what.map(near, |places| *places)?, to, watch)
+    }
+
+    fn find(&self, _: AnySource, _: &Watch) -> Result<Indices, Error> {
+        unused()
+    }
+
+    fn ordinals(&self, _: &Indices, _: AnyTarget, _: &Watch) -> Result<(), Error> {
+        unused()
     }
 }
 
-impl<T: Real> Compute<T> for Counting
-where
-    dyn Engine: Compute<T>,
-{
-    fn derivative(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        self.count(from, 1)?;
-        Compute::derivative(&*self.engine, what, self.source(from)?, self.target(to)?, watch)
-    }
-
-    fn convolution(&self, what: &Convolution<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        self.count(from, what.sweeps())?;
-        Compute::convolution(&*self.engine, what, self.source(from)?, self.target(to)?, watch)
-    }
-
+impl<T: Number> Arrays<T> for Counting {
     fn array(&self, len: usize) -> Result<Array<T>, Error> {
-        let array = Compute::<T>::array(&*self.engine, len)?;
+        let array = self.engine.arrays::<T>().array(len)?;
         Ok(if self.far { Array::new(Far(array), len) } else { array })
     }
 
@@ -129,87 +138,10 @@ where
     }
 
     fn copy(&self, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        Compute::copy(&*self.engine, self.source(from)?, self.target(to)?, watch)
+        self.engine.arrays().copy(self.source(from)?, self.target(to)?, watch)
     }
 }
 
 pub(super) fn unused<R>() -> Result<R, Error> {
     Err(Error::Internal("Ranks have no use for this.".into()))
-}
-
-impl<T: Real> Arithmetic<T> for Counting
-where
-    dyn Engine: Arithmetic<T>,
-{
-    fn unary(&self, _: Unary, _: &Array<T>, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
-
-    fn binary(&self, _: Binary, _: [Operand<T>; 2], _: &Expansion, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
-
-    fn advance(&self, _: &Array<T>, _: T, _: Option<Operand<T>>, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
-
-    fn reduce(
-        &self,
-        _: Reduction,
-        _: &Array<T>,
-        _: Option<&Array<T>>,
-        _: [usize; 3],
-        _: Target<T>,
-        _: &Watch,
-    ) -> Result<(), Error> {
-        unused()
-    }
-
-    fn extremes(&self, _: Extreme, _: &Array<T>, _: [usize; 3], _: Target<T>, _: &Watch) -> Result<Indices, Error> {
-        unused()
-    }
-
-    fn scan(&self, _: Scan, _: &Array<T>, _: [usize; 3], _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
-
-    fn sort(
-        &self,
-        _: Order,
-        _: &Array<T>,
-        _: [usize; 3],
-        _: &mut Array<T>,
-        _: bool,
-        _: &Watch,
-    ) -> Result<Option<Indices>, Error> {
-        unused()
-    }
-
-    fn find(&self, _: &Array<T>, _: &Watch) -> Result<Indices, Error> {
-        unused()
-    }
-
-    fn ordinals(&self, _: &Indices, _: Target<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
-
-    fn fill(&self, _: T, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
-
-    fn random(&self, _: Draw, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
-
-    fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        Arithmetic::pick(&*self.engine, self.near(from)?, places, self.target(to)?, watch)
-    }
-
-    fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        Arithmetic::put(&*self.engine, self.source(from)?, places, self.near_mut(to)?, watch)
-    }
-
-    fn convert(&self, _: &Array<T::Other>, _: &mut Array<T>, _: &Watch) -> Result<(), Error> {
-        unused()
-    }
 }

@@ -13,8 +13,8 @@ use std::collections::HashMap;
 
 use super::group::{Group, Seen, joined, products};
 use super::kernel::{Axis, Kernel, Part, Reduced, Step, View, steps};
-use super::{Chain, Node, Operation, Program, Reach, Term, Value};
-use crate::stencil::Places;
+use super::{Chain, Node, Program, Reach, Value};
+use crate::stencil::{Binary, Operation, Places, Term};
 
 /// Limits of an engine for a kernel.
 #[derive(Debug, Clone, Copy)]
@@ -277,9 +277,10 @@ impl Cutter<'_> {
     }
 
     /// Number of parts of a kernel for a node: its own, and those of numbers that it needs.
-    fn parts(&self, operands: &[(Value, bool)]) -> usize {
+    fn parts(&self, node: &Node, operands: &[(Value, bool)]) -> usize {
+        let own = 1 + usize::from(matches!(node.operation, Operation::MultiplyAdd(.., Some(_))));
         let numbers = operands.iter().filter(|(of, may)| *may && matches!(self.made[of.0], Made::Anywhere(_)));
-        numbers.map(|(of, _)| self.costs[of.0]).fold(1, usize::saturating_add)
+        numbers.map(|(of, _)| self.costs[of.0]).fold(own, usize::saturating_add)
     }
 
     /// Level from which on these operands are available.
@@ -294,7 +295,7 @@ impl Cutter<'_> {
     /// Places an elementwise operation. Each operand is read from memory, or, if it `may` be, computed in the kernel.
     fn grouped(&mut self, node: &Node, operands: &[(Value, bool)], seen: &Seen) -> Made {
         let scalar = |cutter: &Cutter, value: Value| matches!(cutter.made[value.0], Made::Anywhere(_));
-        let parts = self.parts(operands);
+        let parts = self.parts(node, operands);
         let is_small = parts <= MOST_BEHIND_A_NUMBER && operands.iter().all(|&(of, may)| may || !self.is_computed(of));
         // A random number depends on its place, and so differs between elements.
         let is_random = matches!(node.operation, Operation::Random(..));
@@ -357,7 +358,7 @@ impl Cutter<'_> {
             && operands.iter().all(has)
             && group.entries + seen.entries <= self.limits.entries
             && group.numbers.len() + seen.numbers <= self.limits.numbers
-            && group.parts + self.parts(operands) <= self.limits.parts
+            && group.parts + self.parts(node, operands) <= self.limits.parts
             && group.inputs.len() + group.views + operands.len() <= self.limits.arrays
             && joined(node.len, [&group.cuts, &seen.cuts], [&group.spans, &seen.spans]).is_some()
     }
@@ -467,15 +468,16 @@ impl<'c, 'p> Builder<'c, 'p> {
             Operation::Each(op, of) => Step::Each(*op, self.part(*of, None)),
             Operation::Convert(of) => Step::Convert(self.part(*of, None)),
             Operation::Random(what, draw, seed) => {
-                let draw = self.part(*draw, None);
+                let draw = self.term(draw, false);
                 Step::Random(*what, [draw, self.push(Step::Number(*seed), false)])
             }
-            Operation::MultiplyAdd(weight, of, addend) => {
-                let weight = match weight {
-                    Term::Number(number) => self.push(Step::Number(*number), single),
-                    Term::Value(number) => self.part(*number, None),
-                };
-                Step::MultiplyAdd([weight, self.part(*of, None), self.part(*addend, None)])
+            Operation::MultiplyAdd(weight, of, addend, source) => {
+                let step =
+                    Step::MultiplyAdd([self.term(weight, single), self.part(*of, None), self.part(*addend, None)]);
+                match source {
+                    None => step,
+                    Some(source) => Step::Pair(Binary::Add, [self.push(step, single), self.term(source, single)]),
+                }
             }
             Operation::Pair(op, terms, expansion) => {
                 let mut parts = [0; 2];
@@ -514,6 +516,14 @@ impl<'c, 'p> Builder<'c, 'p> {
         let part = self.push(step, single);
         self.of_values.insert(value, part);
         part
+    }
+
+    /// Part of an operand that has one element, or all of the domain.
+    fn term(&mut self, term: &Term<Value>, single: bool) -> usize {
+        match term {
+            Term::Number(number) => self.push(Step::Number(*number), single),
+            Term::Value(value) => self.part(*value, None),
+        }
     }
 
     /// View from the domain of an array of this size and these steps.

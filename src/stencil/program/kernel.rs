@@ -1,8 +1,8 @@
 //! Kernels: computations in one pass of an engine over its arrays.
 
 use super::{Chain, Value};
-use crate::stencil::functions::{Distribution, Draw};
-use crate::stencil::{Binary, Ends, Expansion, Reduction, Unary};
+use crate::stencil::functions::Distribution;
+use crate::stencil::{Binary, Ends, Operation, Reduction, Term, Unary};
 
 /// Places of an array's elements, seen from a kernel's domain: `start + i0 steps[0] + i1 steps[1] + ..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,44 +174,52 @@ impl Kernel {
         format!("{self:?}")
     }
 
-    /// A kernel for one operation on each element of an array of `len` elements.
-    pub fn of_one(op: Unary, single: bool, len: usize) -> Kernel {
-        let load = Step::Load(0, View { start: 0, steps: vec![1] });
-        let parts = [load, Step::Each(op, 0)].map(|step| Part { step, single }).into();
-        Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)], numbers: Vec::new() }
-    }
-
-    /// A kernel for an array of `len` elements, converted to this class from the other one.
-    pub fn of_conversion(single: bool, len: usize) -> Kernel {
-        let load = Part { step: Step::Load(0, View { start: 0, steps: vec![1] }), single: !single };
-        let parts = vec![load, Part { step: Step::Convert(0), single }];
-        Kernel { domain: vec![len], parts, inputs: vec![Value(0)], outputs: vec![(Value(1), 1)], numbers: Vec::new() }
-    }
-
-    /// A kernel for random numbers of an array of `len` elements.
-    pub fn of_random(draw: Draw, single: bool, len: usize) -> Kernel {
-        let numbers =
-            [draw.number as f64, f64::from(draw.seed)].map(|number| Part { step: Step::Number(number), single: false });
-        let random = Part { step: Step::Random(draw.distribution, [0, 1]), single };
-        let parts = numbers.into_iter().chain([random]).collect();
-        Kernel { domain: vec![len], parts, inputs: Vec::new(), outputs: vec![(Value(0), 2)], numbers: Vec::new() }
-    }
-
-    /// A kernel for one operation on two operands, expanded: each an array, or a number.
-    pub fn of_two(op: Binary, operands: [Option<f64>; 2], expansion: &Expansion, single: bool) -> Kernel {
-        let rank = expansion.size().iter().rposition(|&extent| extent > 1).map_or(1, |last| last + 1);
-        let mut inputs = Vec::new();
-        let steps = [0, 1].map(|which| match operands[which] {
-            Some(number) => Step::Number(number),
-            None => {
-                let steps = expansion.steps()[which][..rank].iter().map(|&step| step as isize).collect();
-                inputs.push(Value(which));
-                Step::Load(inputs.len() - 1, View { start: 0, steps })
+    /// Kernel of an elementwise operation with `len` results, whose inputs are its arrays in their order; `None` for any
+    /// other operation.
+    pub fn of<V: Copy, P>(what: &Operation<V, P>, single: bool, len: usize) -> Option<Kernel> {
+        let mut kernel = Kernel {
+            domain: vec![len],
+            parts: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            numbers: Vec::new(),
+        };
+        let step = match what {
+            Operation::Each(op, _) => Step::Each(*op, kernel.load(vec![1], single)),
+            Operation::Convert(_) => Step::Convert(kernel.load(vec![1], !single)),
+            Operation::Random(what, Term::Number(draw), seed) => {
+                Step::Random(*what, [*draw, *seed].map(|number| kernel.push(Step::Number(number), false)))
             }
-        });
-        let parts = steps.into_iter().chain([Step::Pair(op, [0, 1])]).map(|step| Part { step, single }).collect();
-        let domain = expansion.size()[..rank].to_vec();
-        Kernel { domain, parts, inputs, outputs: vec![(Value(2), 2)], numbers: Vec::new() }
+            Operation::Pair(op, terms, expansion) => {
+                let rank = expansion.size().iter().rposition(|&extent| extent > 1).map_or(1, |last| last + 1);
+                kernel.domain = expansion.size()[..rank].to_vec();
+                let steps = expansion.steps();
+                let of = [0, 1].map(|which| match terms[which] {
+                    Term::Number(number) => kernel.push(Step::Number(number), single),
+                    Term::Value(_) => {
+                        let own = steps[which][..rank].iter().map(|&step| step as isize);
+                        kernel.load(own.collect(), single)
+                    }
+                });
+                Step::Pair(*op, of)
+            }
+            _ => return None,
+        };
+        let part = kernel.push(step, single);
+        kernel.outputs = vec![(Value(kernel.inputs.len()), part)];
+        Some(kernel)
+    }
+
+    fn push(&mut self, step: Step, single: bool) -> usize {
+        self.parts.push(Part { step, single });
+        self.parts.len() - 1
+    }
+
+    /// Appends one more input.
+    fn load(&mut self, steps: Vec<isize>, single: bool) -> usize {
+        let input = self.inputs.len();
+        self.inputs.push(Value(input));
+        self.push(Step::Load(input, View { start: 0, steps }), single)
     }
 
     /// Windows of its filters.

@@ -1,7 +1,6 @@
 //! Filters in kernels: the neighbours of an element in its chain, and the form of the chain.
 
-use super::Filtering;
-use crate::stencil::{DERIVATIVE_RADIUS, Ends, Real, Shift};
+use crate::stencil::{Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Filtering, Real, Shift};
 
 /// The chain of a filter.
 #[derive(Debug, Clone)]
@@ -61,13 +60,13 @@ impl Reach {
         Reach { size, extents: [1, extent, 1], before: [0, before, 0], chain, ends }
     }
 
-    fn of_derivative<T: Real>(derivative: &super::Derivative<T>) -> Reach {
+    fn of_derivative<T: Real>(derivative: &Derivative<T>) -> Reach {
         let chain = Chain::Differences(derivative.coefficients().iter().map(|c| c.to_f64()).collect());
         let window = (2 * DERIVATIVE_RADIUS + 1, DERIVATIVE_RADIUS);
         Reach::along(derivative.lines().extents(), window, chain, derivative.boundary().map(T::to_f64))
     }
 
-    fn of_convolution<T: Real>(convolution: &super::Convolution<T>) -> Reach {
+    fn of_convolution<T: Real>(convolution: &Convolution<T>) -> Reach {
         let filter = convolution.filter();
         let sides = convolution.boundary();
         Reach {

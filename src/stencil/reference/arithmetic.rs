@@ -1,12 +1,11 @@
 //! Arithmetic on arrays: a plain implementation of the contract.
 
-use super::Reference;
 use crate::platform::memory::pool::Pooled;
 use crate::platform::watch::Watch;
 use crate::stencil::functions::Draw;
 use crate::stencil::{
-    Arithmetic, Array, Binary, CHUNK, Error, Expansion, Extreme, Indices, LANES, Operand, Order, Places, Real,
-    Reduction, Scan, Source, Target, Unary,
+    AnySource, Array, Binary, CHUNK, Error, Expansion, Extreme, Given, Indices, LANES, Number, Operation, Order,
+    Places, Real, Reduction, Scan, Target, Term, Wanted,
 };
 
 /// Reduces elements: each chunk to one number, and those to one number in the end, in the order of [`Reduction`].
@@ -77,211 +76,203 @@ fn scanned<T: Real>(op: Scan, elements: &[T]) -> Vec<T> {
     results
 }
 
-/// Writes each element of an array.
-fn each_to<T: Real>(to: &mut Array<T>, watch: &Watch, mut of: impl FnMut(usize) -> T) -> Result<(), Error> {
-    watch.check()?;
-    let output = to.held_mut::<Pooled<T>>()?;
+/// Writes each element of an output.
+fn each_to<T: Real>(output: &mut [T], watch: &Watch, mut of: impl FnMut(usize) -> T) {
     output.iter_mut().enumerate().for_each(|(i, output)| *output = of(i));
     watch.count(output.len());
+}
+
+/// Returns the samples of an input of the output's class.
+fn samples<T: Number>(input: AnySource<'_>) -> Result<&[T], Error> {
+    input.source()?.samples()
+}
+
+/// Lines along the middle of three dimensions.
+#[derive(Clone, Copy)]
+struct LinesOf([usize; 3]);
+
+impl LinesOf {
+    fn len(self) -> usize {
+        self.0[1]
+    }
+
+    fn count(self) -> usize {
+        self.0[0] * self.0[2]
+    }
+
+    /// Place of an element of a line.
+    fn at(self, line: usize, j: usize) -> usize {
+        let [inner, length, _] = self.0;
+        line % inner + inner * (j + length * (line / inner))
+    }
+
+    fn check(self, elements: usize) {
+        assert_eq!(elements, self.count() * self.len());
+    }
+}
+
+/// [`Engine::compute`](crate::stencil::Engine::compute) for all but filters.
+pub(super) fn compute<T: Number>(what: &Given, to: Target<T>, watch: &Watch) -> Result<Option<Indices>, Error> {
+    watch.check()?;
+    let output = to.results()?;
+    match *what {
+        Operation::Fill(number) => each_to(output, watch, |_| T::from_f64(number)),
+        Operation::Random(distribution, Term::Number(number), seed) => {
+            let draw = Draw { distribution, number: number as u64, seed: seed as u32 };
+            each_to(output, watch, |i| draw.of(i));
+        }
+        Operation::Each(op, from) => {
+            let input = samples::<T>(from)?;
+            assert_eq!(input.len(), output.len());
+            each_to(output, watch, |i| op.of(input[i]));
+        }
+        Operation::Convert(from) => {
+            let input = samples::<T::Other>(from)?;
+            assert_eq!(input.len(), output.len());
+            each_to(output, watch, |i| T::from_f64(input[i].to_f64()));
+        }
+        Operation::Pair(op, terms, expansion) => pair(op, terms, &expansion, output, watch)?,
+        Operation::MultiplyAdd(weight, AnySource::Target, addend, source) => {
+            let (last, addend) = (output.to_vec(), samples::<T>(addend)?);
+            assert_eq!(addend.len(), last.len());
+            let all = |term: Term<AnySource>| -> Result<Vec<T>, Error> {
+                Ok(match term {
+                    Term::Number(number) => vec![T::from_f64(number); last.len()],
+                    Term::Value(of) => match samples(of)? {
+                        &[number] => vec![number; last.len()],
+                        many => many.to_vec(),
+                    },
+                })
+            };
+            let (weight, source) = (all(weight)?, source.map(all).transpose()?);
+            each_to(output, watch, |i| {
+                let next = weight[i].fma(last[i], addend[i]);
+                source.as_ref().map_or(next, |source| next.plus(source[i]))
+            });
+        }
+        Operation::Pick(places, from) => {
+            let input = samples::<T>(from)?;
+            assert_eq!(output.len(), places.len());
+            let places = places_in(places, input.len())?;
+            each_to(output, watch, |i| input[places[i]]);
+        }
+        Operation::Put(places, [from, AnySource::Target]) => {
+            let input = samples(from)?;
+            assert_eq!(input.len(), places.len());
+            for (&input, place) in input.iter().zip(places_in(places, output.len())?) {
+                output[place] = input;
+            }
+            watch.count(input.len());
+        }
+        Operation::Reduce(op, first, second, size) => {
+            let lines = LinesOf(size);
+            assert_eq!(op.of_two(), second.is_some());
+            let inputs = [samples::<T>(first)?, samples(second.unwrap_or(first))?];
+            inputs.iter().for_each(|input| lines.check(input.len()));
+            assert_eq!(output.len(), lines.count());
+            for (line, result) in output.iter_mut().enumerate() {
+                let of = |lane, j| op.take(lane, inputs[0][lines.at(line, j)], inputs[1][lines.at(line, j)]);
+                *result = reduced(op, lines.len(), &of);
+            }
+        }
+        Operation::Scan(op, from, size) => {
+            let (input, lines) = (samples::<T>(from)?, LinesOf(size));
+            [input.len(), output.len()].iter().for_each(|&len| lines.check(len));
+            for line in 0..if lines.len() > 0 { lines.count() } else { 0 } {
+                let elements: Vec<T> = (0..lines.len()).map(|j| input[lines.at(line, j)]).collect();
+                let results = scanned(op, &elements).into_iter().enumerate();
+                results.for_each(|(j, x)| output[lines.at(line, j)] = x);
+            }
+            watch.count(output.len());
+        }
+        Operation::Sort(order, from, size, wanted) => {
+            return sorted(order, samples(from)?, LinesOf(size), (output, wanted == Wanted::Places), watch);
+        }
+        Operation::Extreme(which, from, size, _) => {
+            return extremes(which, samples(from)?, LinesOf(size), output).map(Some);
+        }
+        _ => return Err(Error::Internal(format!("The reference does not compute {what:?}."))),
+    }
+    Ok(None)
+}
+
+fn pair<T: Number>(
+    op: Binary,
+    terms: [Term<AnySource>; 2],
+    expansion: &Expansion,
+    output: &mut [T],
+    watch: &Watch,
+) -> Result<(), Error> {
+    assert_eq!(output.len(), expansion.elements());
+    let mut inputs: [&[T]; 2] = [&[]; 2];
+    for (which, term) in terms.iter().enumerate() {
+        if let Term::Value(of) = term {
+            inputs[which] = samples(*of)?;
+            assert_eq!(inputs[which].len(), expansion.elements_of(which));
+        }
+    }
+    let element = |which: usize, mut i: usize| match terms[which] {
+        Term::Number(number) => T::from_f64(number),
+        Term::Value(_) => {
+            let along = expansion.size().into_iter().zip(expansion.steps()[which]).map(|(extent, step)| {
+                let index = i % extent;
+                i /= extent;
+                index * step
+            });
+            inputs[which][along.sum::<usize>()]
+        }
+    };
+    each_to(output, watch, |i| op.of(element(0, i), element(1, i)));
     Ok(())
 }
 
-impl<T: Real> Arithmetic<T> for Reference {
-    fn unary(&self, op: Unary, from: &Array<T>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let input = from.held::<Pooled<T>>()?;
-        assert_eq!(input.len(), to.len());
-        each_to(to, watch, |i| op.of(input[i]))
-    }
-
-    fn binary(
-        &self,
-        op: Binary,
-        operands: [Operand<T>; 2],
-        expansion: &Expansion,
-        to: &mut Array<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        assert_eq!(to.len(), expansion.elements());
-        let mut inputs: [&[T]; 2] = [&[]; 2];
-        for (which, operand) in operands.iter().enumerate() {
-            if let Operand::Array(array) = operand {
-                assert_eq!(array.len(), expansion.elements_of(which));
-                inputs[which] = array.held::<Pooled<T>>()?;
+fn extremes<T: Real>(which: Extreme, input: &[T], lines: LinesOf, output: &mut [T]) -> Result<Indices, Error> {
+    lines.check(input.len());
+    assert_eq!(output.len(), lines.count());
+    let mut places = vec![0; output.len()];
+    for (line, (result, place)) in output.iter_mut().zip(&mut places).enumerate() {
+        let at = |j: usize| input[lines.at(line, j)];
+        *result = if lines.len() > 0 { at(0) } else { T::from_f64(f64::NAN) };
+        for j in 1..lines.len() {
+            if which.prefers(at(j), *result) {
+                (*result, *place) = (at(j), j as u64);
             }
         }
-        let element = |which: usize, mut i: usize| match operands[which] {
-            Operand::Scalar(value) => value,
-            Operand::Array(_) => {
-                let along = expansion.size().into_iter().zip(expansion.steps()[which]).map(|(extent, step)| {
-                    let index = i % extent;
-                    i /= extent;
-                    index * step
-                });
-                inputs[which][along.sum::<usize>()]
-            }
-        };
-        each_to(to, watch, |i| op.of(element(0, i), element(1, i)))
     }
+    list_of(&places, lines.len().max(1), false)
+}
 
-    fn advance(
-        &self,
-        step: &Array<T>,
-        weight: T,
-        source: Option<Operand<T>>,
-        older: &mut Array<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        let step = step.held::<Pooled<T>>()?;
-        assert_eq!(step.len(), older.len());
-        let last = older.held::<Pooled<T>>()?.to_vec();
-        let source = match source {
-            None => None,
-            Some(Operand::Scalar(value)) => Some(vec![value; last.len()]),
-            Some(Operand::Array(array)) => Some(array.held::<Pooled<T>>()?.to_vec()),
-        };
-        each_to(older, watch, |i| {
-            let next = weight.fma(last[i], step[i]);
-            source.as_ref().map_or(next, |source| next.plus(source[i]))
-        })
-    }
-
-    fn reduce(
-        &self,
-        op: Reduction,
-        first: &Array<T>,
-        second: Option<&Array<T>>,
-        size: [usize; 3],
-        to: Target<T>,
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        watch.check()?;
-        let [inner, length, outer] = size;
-        assert_eq!(op.of_two(), second.is_some());
-        let inputs = [first.held::<Pooled<T>>()?, second.unwrap_or(first).held::<Pooled<T>>()?];
-        assert_eq!(inputs.map(|input| input.len()), [inner * length * outer; 2]);
-        let to = to.results()?;
-        assert_eq!(to.len(), inner * outer);
-        for (number, result) in to.iter_mut().enumerate() {
-            let at = |j: usize| number % inner + inner * (j + length * (number / inner));
-            *result = reduced(op, length, &|lane, j| op.take(lane, inputs[0][at(j)], inputs[1][at(j)]));
+fn sorted<T: Real>(
+    order: Order,
+    input: &[T],
+    lines: LinesOf,
+    (output, with_places): (&mut [T], bool),
+    watch: &Watch,
+) -> Result<Option<Indices>, Error> {
+    [input.len(), output.len()].iter().for_each(|&len| lines.check(len));
+    let mut places = vec![0; input.len()];
+    for line in 0..if lines.len() > 0 { lines.count() } else { 0 } {
+        let mut elements: Vec<usize> = (0..lines.len()).collect();
+        elements.sort_by_key(|&j| order.key(input[lines.at(line, j)]));
+        for (to, from) in elements.into_iter().enumerate() {
+            (output[lines.at(line, to)], places[lines.at(line, to)]) = (input[lines.at(line, from)], from as u64);
         }
-        Ok(())
     }
+    watch.count(output.len());
+    with_places.then(|| list_of(&places, lines.len().max(1), lines.count() <= 1)).transpose()
+}
 
-    fn extremes(
-        &self,
-        which: Extreme,
-        from: &Array<T>,
-        size: [usize; 3],
-        to: Target<T>,
-        watch: &Watch,
-    ) -> Result<Indices, Error> {
-        watch.check()?;
-        let [inner, length, outer] = size;
-        let (input, to) = (from.held::<Pooled<T>>()?, to.results()?);
-        assert_eq!([input.len(), to.len()], [inner * length * outer, inner * outer]);
-        let mut places = vec![0; to.len()];
-        for (number, (result, place)) in to.iter_mut().zip(&mut places).enumerate() {
-            let at = |j: usize| input[number % inner + inner * (j + length * (number / inner))];
-            *result = if length > 0 { at(0) } else { T::from_f64(f64::NAN) };
-            for j in 1..length {
-                if which.prefers(at(j), *result) {
-                    (*result, *place) = (at(j), j as u64);
-                }
-            }
-        }
-        list_of(&places, length.max(1), false)
-    }
+pub(super) fn find<T: Number>(from: AnySource, watch: &Watch) -> Result<Indices, Error> {
+    watch.check()?;
+    let input = samples::<T>(from)?;
+    let places: Vec<u64> = (0..input.len()).filter(|&i| input[i] != T::default()).map(|i| i as u64).collect();
+    list_of(&places, input.len(), true)
+}
 
-    fn scan(&self, op: Scan, from: &Array<T>, size: [usize; 3], to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        watch.check()?;
-        let [inner, length, outer] = size;
-        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
-        assert_eq!([input.len(), output.len()], [inner * length * outer; 2]);
-        for number in 0..if length > 0 { inner * outer } else { 0 } {
-            let first = number % inner + inner * length * (number / inner);
-            let line: Vec<T> = (0..length).map(|j| input[first + inner * j]).collect();
-            scanned(op, &line).into_iter().enumerate().for_each(|(j, x)| output[first + inner * j] = x);
-        }
-        watch.count(output.len());
-        Ok(())
-    }
-
-    fn sort(
-        &self,
-        order: Order,
-        from: &Array<T>,
-        size: [usize; 3],
-        to: &mut Array<T>,
-        with_places: bool,
-        watch: &Watch,
-    ) -> Result<Option<Indices>, Error> {
-        watch.check()?;
-        let [inner, length, outer] = size;
-        let (input, output) = (from.held::<Pooled<T>>()?, to.held_mut::<Pooled<T>>()?);
-        assert_eq!([input.len(), output.len()], [inner * length * outer; 2]);
-        let mut places = vec![0; input.len()];
-        for number in 0..if length > 0 { inner * outer } else { 0 } {
-            let at = |place: usize| number % inner + inner * (place + length * (number / inner));
-            let mut line: Vec<usize> = (0..length).collect();
-            line.sort_by_key(|&place| order.key(input[at(place)]));
-            for (to, from) in line.into_iter().enumerate() {
-                (output[at(to)], places[at(to)]) = (input[at(from)], from as u64);
-            }
-        }
-        watch.count(output.len());
-        with_places.then(|| list_of(&places, length.max(1), inner * outer <= 1)).transpose()
-    }
-
-    fn find(&self, from: &Array<T>, watch: &Watch) -> Result<Indices, Error> {
-        watch.check()?;
-        let input = from.held::<Pooled<T>>()?;
-        let places: Vec<u64> = (0..input.len()).filter(|&i| input[i] != T::default()).map(|i| i as u64).collect();
-        list_of(&places, input.len(), true)
-    }
-
-    fn ordinals(&self, indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        watch.check()?;
-        let (numbers, to) = (numbers_in(indices)?, to.results()?);
-        assert_eq!(numbers.len(), to.len());
-        to.iter_mut().zip(numbers).for_each(|(to, &number)| *to = T::from_f64((number + 1) as f64));
-        watch.count(to.len());
-        Ok(())
-    }
-
-    fn fill(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        each_to(to, watch, |_| value)
-    }
-
-    fn random(&self, draw: Draw, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        each_to(to, watch, |i| draw.of(i))
-    }
-
-    fn pick(&self, from: &Array<T>, places: &Places, to: Target<T>, watch: &Watch) -> Result<(), Error> {
-        watch.check()?;
-        let (input, output) = (from.held::<Pooled<T>>()?, to.results()?);
-        assert_eq!(output.len(), places.len());
-        for (output, place) in output.iter_mut().zip(places_in(places, input.len())?) {
-            *output = input[place];
-        }
-        watch.count(output.len());
-        Ok(())
-    }
-
-    fn put(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        watch.check()?;
-        let (input, output) = (from.samples()?, to.held_mut::<Pooled<T>>()?);
-        assert_eq!(input.len(), places.len());
-        for (&input, place) in input.iter().zip(places_in(places, output.len())?) {
-            output[place] = input;
-        }
-        watch.count(input.len());
-        Ok(())
-    }
-
-    fn convert(&self, from: &Array<T::Other>, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let input = from.held::<Pooled<T::Other>>()?;
-        assert_eq!(input.len(), to.len());
-        each_to(to, watch, |i| T::from_f64(input[i].to_f64()))
-    }
+pub(super) fn ordinals<T: Real>(indices: &Indices, to: Target<T>, watch: &Watch) -> Result<(), Error> {
+    watch.check()?;
+    let (numbers, to) = (numbers_in(indices)?, to.results()?);
+    assert_eq!(numbers.len(), to.len());
+    each_to(to, watch, |i| T::from_f64((numbers[i] + 1) as f64));
+    Ok(())
 }

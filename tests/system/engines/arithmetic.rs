@@ -12,8 +12,8 @@ use stencil_mex::cpu::Cpu;
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::functions::{Distribution, Draw};
 use stencil_mex::stencil::{
-    Arithmetic, Array, Binary, Compute, Engine, Error, Expansion, Extreme, MAX_POWER, Operand, Order, Places, RANK,
-    Real, Reduction, Reference, Scan, Section, Source, Target, Unary,
+    Array, Binary, Compute, Engine, Error, Expansion, Extreme, MAX_POWER, Number, Operand, Order, Places, RANK, Real,
+    Reduction, Reference, Scan, Section, Source, Target, Unary,
 };
 
 use super::arrays::Elsewhere;
@@ -82,7 +82,7 @@ fn show(error: Error) -> String {
 }
 
 /// The numbers of a class that are not like others.
-fn specials<T: Real>() -> Vec<T> {
+fn specials<T: Number>() -> Vec<T> {
     let [least, normal, most, epsilon] = match size_of::<T>() {
         4 => [f32::from_bits(1), f32::MIN_POSITIVE, f32::MAX, f32::EPSILON].map(f64::from),
         _ => [5e-324, f64::MIN_POSITIVE, f64::MAX, f64::EPSILON],
@@ -109,19 +109,19 @@ fn specials<T: Real>() -> Vec<T> {
 }
 
 /// Numbers of many sizes, with special ones between.
-fn numbers<T: Real>(count: usize, seed: u64) -> Vec<T> {
+fn numbers<T: Number>(count: usize, seed: u64) -> Vec<T> {
     let scaled = samples(count, seed).into_iter().enumerate();
     scaled.map(|(i, x)| T::from_f64(x * 2_f64.powi(i as i32 % 41 - 20))).collect()
 }
 
 /// Numbers that leave next to nothing when they are added: in another order something else.
-fn cancelling<T: Real>(count: usize, seed: u64) -> Vec<T> {
+fn cancelling<T: Number>(count: usize, seed: u64) -> Vec<T> {
     let ordinary = ordinary(count, seed).into_iter().enumerate();
     ordinary.map(|(i, x)| T::from_f64(if i % 3 == 0 { x } else { x * 10_f64.powi((i * 7 % 13) as i32) })).collect()
 }
 
 /// The first place where two results are not the same.
-fn compare<T: Real>(got: &[T], want: &[T]) -> Outcome {
+fn compare<T: Number>(got: &[T], want: &[T]) -> Outcome {
     if got.len() != want.len() {
         return Err(format!("{} results, not {}", got.len(), want.len()));
     }
@@ -133,16 +133,13 @@ fn compare<T: Real>(got: &[T], want: &[T]) -> Outcome {
 
 /// Has `run` compute from arrays with these inputs to one that held `before`, on the engine and on the reference;
 /// compares every bit, and sees that inputs stay and that `counted` elements are counted.
-fn check_arrays<T: Real, F: Real>(
+fn check_arrays<T: Number, F: Number>(
     engine: &AnyEngine,
     inputs: &[&[F]],
     before: &[T],
     counted: usize,
     run: impl Fn(&AnyEngine, &[Array<F>], &mut Array<T>, &Watch) -> Result<(), Error>,
-) -> Outcome
-where
-    AnyEngine: Compute<T> + Compute<F>,
-{
+) -> Outcome {
     let results = |engine: &AnyEngine| -> Result<Vec<T>, String> {
         let arrays: Result<Vec<_>, _> = inputs.iter().map(|input| array_with(engine, input)).collect();
         let (arrays, mut to) = (arrays.map_err(show)?, array_with(engine, before).map_err(show)?);
@@ -162,28 +159,22 @@ where
 }
 
 /// What an array holds before all of it is written.
-fn blank<T: Real>(len: usize) -> Vec<T> {
+fn blank<T: Number>(len: usize) -> Vec<T> {
     vec![T::from_f64(POISON - 1.0); len]
 }
 
-fn check_unary<T: Real>(engine: &AnyEngine, op: Unary, input: &[T]) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_unary<T: Number>(engine: &AnyEngine, op: Unary, input: &[T]) -> Outcome {
     let what = format!("{op:?} {} {:?}", input.len(), input.first());
     if !selection::takes(&what, &[&(op, size_of::<T>(), magnitude_of(&[input.len()]))]) {
         return Ok(());
     }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
-        Arithmetic::<T>::unary(engine, op, &from[0], to, watch)
+        engine.unary(op, &from[0], to, watch)
     })
     .map_err(|error| format!("{op:?} of {} elements: {error}", input.len()))
 }
 
-fn unary<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn unary<T: Number>(engine: &AnyEngine) -> Outcome {
     let lengths: &[usize] = if is_slow(engine) { &[300] } else { &[15, 16, 17, 1025, 5000, 70_001] };
     let mut inputs = vec![Vec::new(), vec![T::from_f64(-0.7)], specials()];
     // Halves, what is next to them, and bounds of whole numbers.
@@ -218,16 +209,13 @@ enum Side<T> {
     Scalar(T),
 }
 
-fn check_binary<T: Real>(
+fn check_binary<T: Number>(
     engine: &AnyEngine,
     op: Binary,
     sides: [Side<T>; 2],
     inputs: &[&[T]],
     sizes: [&[usize]; 2],
-) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+) -> Outcome {
     let what = format!("{op:?} of {:?}, {sizes:?}", sides.map(|side| format!("{side:?}")));
     let scalars = sides.map(|side| matches!(side, Side::Scalar(_)));
     if !selection::takes(&what, &[&(op, scalars, size_of::<T>()), &(sizes, size_of::<T>())]) {
@@ -240,15 +228,12 @@ where
             Side::Of(number) => Operand::Array(&arrays[number]),
             Side::Scalar(value) => Operand::Scalar(value),
         });
-        Arithmetic::<T>::binary(engine, op, operands, &expansion, to, watch)
+        engine.binary(op, operands, &expansion, to, watch)
     })
     .map_err(|error| format!("{what}: {error}"))
 }
 
-fn binary<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn binary<T: Number>(engine: &AnyEngine) -> Outcome {
     let special = specials::<T>();
     let pairs = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
     let (first, second): (Vec<T>, Vec<T>) = pairs.unzip();
@@ -286,20 +271,14 @@ fn elements(size: &[usize]) -> usize {
 }
 
 /// Two arrays of these sizes, either way round.
-fn check_expansion<T: Real>(engine: &AnyEngine, op: Binary, sizes: [&[usize]; 2], seed: u64) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_expansion<T: Number>(engine: &AnyEngine, op: Binary, sizes: [&[usize]; 2], seed: u64) -> Outcome {
     let inputs = [numbers::<T>(elements(sizes[0]), seed), numbers(elements(sizes[1]), seed + 1)];
     let inputs = [&inputs[0][..], &inputs[1]];
     check_binary(engine, op, [Side::Of(0), Side::Of(1)], &inputs, sizes)?;
     check_binary(engine, op, [Side::Of(1), Side::Of(0)], &inputs, [sizes[1], sizes[0]])
 }
 
-fn expansions<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn expansions<T: Number>(engine: &AnyEngine) -> Outcome {
     let small: [[&[usize]; 2]; 20] = [
         [&[3, 4, 5], &[1, 4]],
         [&[3, 4, 5], &[3]],
@@ -346,10 +325,7 @@ where
 }
 
 /// Any sizes that go together.
-fn expansion_properties<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn expansion_properties<T: Number>(engine: &AnyEngine) -> Outcome {
     let dimension = (0..3_usize, prop_oneof![8 => 1..6_usize, 1 => Just(0_usize)]);
     let first = prop_oneof![3 => 1..9_usize, 1 => 60..70_usize, 1 => 250..260_usize];
     let strategy = (first, proptest::collection::vec(dimension, 1..RANK), proptest::sample::select(&BINARY[..]));
@@ -364,10 +340,7 @@ where
 
 /// What kernels do in ways of their own: blocks that are full, long lines in several dimensions, and short lines whose
 /// products leave -0.
-fn blocks_of_a_device<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn blocks_of_a_device<T: Number>(engine: &AnyEngine) -> Outcome {
     let many = [numbers::<T>(9_001, 1), numbers(9_001, 2)];
     check_unary(engine, Unary::Negate, &many[0])?;
     check_unary(engine, Unary::Power(-3), &many[0])?;
@@ -393,16 +366,13 @@ where
     Ok(())
 }
 
-fn random_numbers<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn random_numbers<T: Number>(engine: &AnyEngine) -> Outcome {
     for distribution in [Distribution::Uniform, Distribution::Normal] {
         for (number, seed) in [(0, 0), (7, 3), ((1 << 40) + 1, u32::MAX)] {
             for len in [0, 1, 33, if is_slow(engine) { 500 } else { 40_000 }] {
                 let draw = Draw { distribution, number, seed };
                 check_arrays::<T, T>(engine, &[], &blank::<T>(len), len, |engine, _, to, watch| {
-                    Arithmetic::<T>::random(engine, draw, to, watch)
+                    engine.random(draw, to, watch)
                 })
                 .map_err(|error| format!("{len} of {draw:?}: {error}"))?;
             }
@@ -411,14 +381,11 @@ where
     Ok(())
 }
 
-fn fills<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn fills<T: Number>(engine: &AnyEngine) -> Outcome {
     for value in specials::<T>() {
         for len in [0, 1, 33, if is_slow(engine) { 500 } else { 40_000 }] {
             check_arrays::<T, T>(engine, &[], &blank::<T>(len), len, |engine, _, to, watch| {
-                Arithmetic::<T>::fill(engine, value, to, watch)
+                engine.fill(value, to, watch)
             })
             .map_err(|error| format!("{len} times {value:e}: {error}"))?;
         }
@@ -441,16 +408,13 @@ fn scattered(count: usize, elements: usize, seed: u64) -> Places {
 }
 
 /// A pick from an array of so many elements, and a put into one, to and from both ends.
-fn check_places<T: Real>(engine: &AnyEngine, places: &Places, len: usize) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_places<T: Number>(engine: &AnyEngine, places: &Places, len: usize) -> Outcome {
     let (whole, part) = (numbers::<T>(len, 1), numbers::<T>(places.len(), 2));
     let picked = |engine: &AnyEngine| -> Result<Vec<T>, String> {
         let from = array_with(engine, &whole).map_err(show)?;
         let (mut room, watch) = (blank::<T>(part.len() + 2), Watch::new());
         let to = 1..room.len() - 1;
-        Arithmetic::<T>::pick(engine, &from, places, Target::Host(&mut room[to.clone()]), &watch).map_err(show)?;
+        engine.pick(&from, places, Target::Host(&mut room[to.clone()]), &watch).map_err(show)?;
         if watch.done() != part.len() as u64 {
             return Err(format!("{} elements were counted", watch.done()));
         }
@@ -459,23 +423,20 @@ where
     };
     picked(engine).and_then(|got| compare(&got, &picked(&Reference)?)).map_err(|e| format!("pick to the host: {e}"))?;
     check_arrays(engine, &[&whole], &blank::<T>(part.len()), part.len(), |engine, from, to, watch| {
-        Arithmetic::<T>::pick(engine, &from[0], places, Target::Array(to), watch)
+        engine.pick(&from[0], places, Target::Array(to), watch)
     })
     .map_err(|error| format!("pick: {error}"))?;
     check_arrays(engine, &[&part], &whole, part.len(), |engine, from, to, watch| {
-        Arithmetic::<T>::put(engine, Source::Array(&from[0]), places, to, watch)
+        engine.put(Source::Array(&from[0]), places, to, watch)
     })
     .map_err(|error| format!("put: {error}"))?;
     check_arrays::<T, T>(engine, &[], &whole, part.len(), |engine, _, to, watch| {
-        Arithmetic::<T>::put(engine, Source::Host(&part), places, to, watch)
+        engine.put(Source::Host(&part), places, to, watch)
     })
     .map_err(|error| format!("put from the host: {error}"))
 }
 
-fn picks_and_puts<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn picks_and_puts<T: Number>(engine: &AnyEngine) -> Outcome {
     // As a matrix of 30 by 40, and as a volume of 10 by 12 by 10.
     let small = [
         section(0, &[1200], &[1]),
@@ -532,10 +493,7 @@ where
     Ok(())
 }
 
-fn conversions<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T> + Compute<T::Other>,
-{
+fn conversions<T: Number>(engine: &AnyEngine) -> Outcome {
     // Around what single can hold, and half way between two of its numbers.
     let (max, least) = (f64::from(f32::MAX), f64::from(f32::from_bits(1)));
     let half = 2_f64.powi(-24);
@@ -561,7 +519,7 @@ where
     let length = if is_slow(engine) { 1000 } else { 70_001 };
     for input in [vec![], edges, specials(), numbers(33, 1), numbers(length, 2)] {
         check_arrays(engine, &[&input[..]], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
-            Arithmetic::<T>::convert(engine, &from[0], to, watch)
+            engine.convert(&from[0], to, watch)
         })
         .map_err(|error| format!("{} elements: {error}", input.len()))?;
     }
@@ -570,121 +528,94 @@ where
 
 /// Calls each operation with these two arrays and a target, an array of another class, and a target of the host's.
 #[expect(clippy::type_complexity, reason = "a list of calls")]
-fn calls<T: Real>(
+fn calls<T: Number>(
     engine: &AnyEngine,
 ) -> Vec<(&'static str, Box<dyn Fn([&Array<T>; 2], &Array<T::Other>, &mut Array<T>, &Watch) -> Result<(), Error> + '_>)>
-where
-    AnyEngine: Arithmetic<T>,
 {
     let (op, sum) = (Binary::Add, Reduction::Sum);
     let plain = |len: usize| Expansion::new([&[len], &[len]]).expect("of the same size");
     let all = |len: usize| section(0, &[len], &[1]);
     let list = |len: usize| Places::List((0..len as u64).collect());
     vec![
-        ("unary", Box::new(|[a, _], _, to, watch| Arithmetic::<T>::unary(engine, Unary::Negate, a, to, watch))),
+        ("unary", Box::new(|[a, _], _, to, watch| engine.unary(Unary::Negate, a, to, watch))),
         (
             "binary",
             Box::new(move |[a, b], _, to, watch| {
                 let operands = [Operand::Array(a), Operand::Array(b)];
-                Arithmetic::<T>::binary(engine, op, operands, &plain(a.len()), to, watch)
+                engine.binary(op, operands, &plain(a.len()), to, watch)
             }),
         ),
         (
             "binary with a scalar",
             Box::new(move |[a, _], _, to, watch| {
                 let operands = [Operand::Scalar(T::ONE), Operand::Array(a)];
-                Arithmetic::<T>::binary(engine, op, operands, &plain(a.len()), to, watch)
+                engine.binary(op, operands, &plain(a.len()), to, watch)
             }),
         ),
-        ("fill", Box::new(|_, _, to, watch| Arithmetic::<T>::fill(engine, T::ONE, to, watch))),
+        ("fill", Box::new(|_, _, to, watch| engine.fill(T::ONE, to, watch))),
         (
             "random",
             Box::new(|_, _, to, watch| {
                 let draw = Draw { distribution: Distribution::Normal, number: 1, seed: 1 };
-                Arithmetic::<T>::random(engine, draw, to, watch)
+                engine.random(draw, to, watch)
             }),
         ),
-        ("convert", Box::new(|_, other, to, watch| Arithmetic::<T>::convert(engine, other, to, watch))),
-        (
-            "pick",
-            Box::new(move |[a, _], _, to, watch| {
-                Arithmetic::<T>::pick(engine, a, &all(a.len()), Target::Array(to), watch)
-            }),
-        ),
+        ("convert", Box::new(|_, other, to, watch| engine.convert(other, to, watch))),
+        ("pick", Box::new(move |[a, _], _, to, watch| engine.pick(a, &all(a.len()), Target::Array(to), watch))),
         (
             "pick of a list",
-            Box::new(move |[a, _], _, to, watch| {
-                Arithmetic::<T>::pick(engine, a, &list(a.len()), Target::Array(to), watch)
-            }),
+            Box::new(move |[a, _], _, to, watch| engine.pick(a, &list(a.len()), Target::Array(to), watch)),
         ),
-        (
-            "put",
-            Box::new(move |[a, _], _, to, watch| {
-                Arithmetic::<T>::put(engine, Source::Array(a), &all(a.len()), to, watch)
-            }),
-        ),
+        ("put", Box::new(move |[a, _], _, to, watch| engine.put(Source::Array(a), &all(a.len()), to, watch))),
         (
             "put of a list",
-            Box::new(move |[a, _], _, to, watch| {
-                Arithmetic::<T>::put(engine, Source::Array(a), &list(a.len()), to, watch)
-            }),
+            Box::new(move |[a, _], _, to, watch| engine.put(Source::Array(a), &list(a.len()), to, watch)),
         ),
         (
             "sum",
             Box::new(move |[a, _], _, _, watch| {
                 let (mut to, size) = ([T::default()], [1, a.len(), 1]);
-                Arithmetic::<T>::reduce(engine, sum, a, None, size, Target::Host(&mut to), watch)
+                engine.reduce(sum, a, None, size, Target::Host(&mut to), watch)
             }),
         ),
         (
             "sums to an array",
-            Box::new(move |[a, _], _, to, watch| {
-                Arithmetic::<T>::reduce(engine, sum, a, None, [a.len(), 1, 1], to.into(), watch)
-            }),
+            Box::new(move |[a, _], _, to, watch| engine.reduce(sum, a, None, [a.len(), 1, 1], to.into(), watch)),
         ),
-        ("find", Box::new(|[a, _], _, _, watch| Arithmetic::<T>::find(engine, a, watch).map(drop))),
-        (
-            "scan",
-            Box::new(|[a, _], _, to, watch| Arithmetic::<T>::scan(engine, Scan::Sum, a, [1, a.len(), 1], to, watch)),
-        ),
+        ("find", Box::new(|[a, _], _, _, watch| engine.find(a.into(), watch).map(drop))),
+        ("scan", Box::new(|[a, _], _, to, watch| engine.scan(Scan::Sum, a, [1, a.len(), 1], to, watch))),
         (
             "sort",
             Box::new(|[a, _], _, to, watch| {
                 let size = [1, a.len(), 1];
-                Arithmetic::<T>::sort(engine, Order::Ascending, a, size, to, true, watch).map(drop)
+                engine.sort(Order::Ascending, a, size, to, true, watch).map(drop)
             }),
         ),
         (
             "extremes",
             Box::new(|[a, _], _, to, watch| {
                 let (which, size) = (Extreme::Largest, [a.len(), 1, 1]);
-                Arithmetic::<T>::extremes(engine, which, a, size, to.into(), watch).map(drop)
+                engine.extremes(which, a, size, to.into(), watch).map(drop)
             }),
         ),
         (
             "dot",
             Box::new(|[a, b], _, _, watch| {
                 let (mut to, size) = ([T::default()], [1, a.len(), 1]);
-                Arithmetic::<T>::reduce(engine, Reduction::Dot, a, Some(b), size, Target::Host(&mut to), watch)
+                engine.reduce(Reduction::Dot, a, Some(b), size, Target::Host(&mut to), watch)
             }),
         ),
     ]
 }
 
 /// An array of another engine, or of none, is refused wherever an operation takes one, and nothing is changed.
-fn foreign<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T> + Compute<T::Other>,
-{
+fn foreign<T: Number>(engine: &AnyEngine) -> Outcome {
     const LEN: usize = 100;
     let other: Option<Box<dyn Engine>> = match engine.name() {
         "cuda" => Some(Box::new(Cpu::new())),
         _ => open_cuda().ok().map(|cuda| Box::new(cuda) as _),
     };
-    fn held_by<T: Real>(other: Option<&AnyEngine>) -> Result<Array<T>, Error>
-    where
-        AnyEngine: Compute<T>,
-    {
+    fn held_by<T: Number>(other: Option<&AnyEngine>) -> Result<Array<T>, Error> {
         other.map_or_else(|| Ok(Array::new(Elsewhere, LEN)), |other| array_with(other, &numbers::<T>(LEN, 1)))
     }
     let input = numbers::<T>(LEN, 1);
@@ -723,10 +654,7 @@ where
 }
 
 /// A watch that was stopped ends all that takes long, and the engine is as good as before.
-fn stops<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T> + Compute<T::Other>,
-{
+fn stops<T: Number>(engine: &AnyEngine) -> Outcome {
     let len = if is_slow(engine) { 5000 } else { 1_000_000 };
     let input = numbers::<T>(len, 1);
     let own = array_with(engine, &input).map_err(show)?;
@@ -745,10 +673,7 @@ where
 }
 
 /// Places outside an array are a panic, before anything is read or written there.
-fn outside<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn outside<T: Number>(engine: &AnyEngine) -> Outcome {
     let mut whole = array_with(engine, &numbers::<T>(100, 1)).map_err(show)?;
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
@@ -763,10 +688,10 @@ where
     ] {
         let mut part = blank::<T>(places.len());
         let pick = catch_unwind(AssertUnwindSafe(|| {
-            let _ = Arithmetic::<T>::pick(engine, &whole, &places, Target::Host(&mut part), &Watch::new());
+            let _ = engine.pick(&whole, &places, Target::Host(&mut part), &Watch::new());
         }));
         let put = catch_unwind(AssertUnwindSafe(|| {
-            let _ = Arithmetic::<T>::put(engine, Source::Host(&part), &places, &mut whole, &Watch::new());
+            let _ = engine.put(Source::Host(&part), &places, &mut whole, &Watch::new());
         }));
         if pick.is_ok() || put.is_ok() {
             wrong.push(format!("{places:?}"));

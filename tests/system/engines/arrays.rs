@@ -3,7 +3,7 @@
 use stencil_mex::cpu::Cpu;
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
-    Array, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Held, Lines, Real, Source,
+    Array, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Filter, Held, Lines, Number, Source,
     Target,
 };
 
@@ -16,15 +16,12 @@ use crate::common::selection;
 
 /// Copies between all ends, to the last bit, NaN too.
 pub fn copies(engine: &AnyEngine) -> Outcome {
-    fn check_copy<T: Real>(engine: &AnyEngine, input: &[T]) -> Outcome
-    where
-        AnyEngine: Compute<T>,
-    {
+    fn check_copy<T: Number>(engine: &AnyEngine, input: &[T]) -> Outcome {
         for ends in ends::ALL {
             let what = format!("{} elements of {} bytes, {ends}", input.len(), size_of::<T>());
             let watch = Watch::new();
             let output = results(engine, ends, input, T::from_f64(POISON), &watch, |engine, from, to, watch| {
-                Compute::copy(engine, from, to, watch)
+                engine.arrays().copy(from, to, watch)
             })
             .map_err(|error| format!("{what}: {error}"))?;
             if let Some(i) = output.iter().zip(input).position(|(&got, &want)| bits(got) != bits(want)) {
@@ -50,16 +47,13 @@ pub fn copies(engine: &AnyEngine) -> Outcome {
 /// is read, also where sweeps go to and fro between the output and another array.
 pub fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
     let most_updates = if is_slow(engine) { 2_000_000 } else { 20_000_000 };
-    fn compare<T: Real>(
+    fn compare<T: Number>(
         what: &str,
         engine: &AnyEngine,
         input: &[T],
         sweeps: usize,
         run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
-    ) -> Outcome
-    where
-        AnyEngine: Compute<T>,
-    {
+    ) -> Outcome {
         if !selection::takes(what, &[&(what.split(' ').next(), size_of::<T>())]) {
             return Ok(());
         }
@@ -96,7 +90,7 @@ pub fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
             let what = format!("derivative, {lines:?}, {boundary:?}");
             let derivative = Derivative::new(lines, 0.5, CoefficientSource::Constant).with_boundary(boundary);
             compare(&what, engine, &input, 1, |engine, from, to, watch| {
-                Compute::derivative(engine, &derivative, from, to, watch)
+                engine.derivative(&derivative, from, to, watch)
             })?;
         }
     }
@@ -111,7 +105,7 @@ pub fn outputs_are_not_read(engine: &AnyEngine) -> Outcome {
                 let convolution = Convolution::new(size, filter.clone());
                 let convolution = convolution.with_boundary(single(boundary)).with_sweeps(sweeps);
                 compare(&what, engine, &input, sweeps, |engine, from, to, watch| {
-                    Compute::convolution(engine, &convolution, from, to, watch)
+                    engine.convolution(&convolution, from, to, watch)
                 })?;
             }
         }
@@ -165,21 +159,21 @@ pub fn foreign_arrays(engine: &AnyEngine) -> Outcome {
 type Operation<'a, T> = (String, Box<dyn Fn(Source<T>, Target<T>, &Watch) -> Result<(), Error> + 'a>);
 
 /// All operations that there are in both classes.
-fn operations<T: Real>(engine: &AnyEngine, lines: Lines, size: [usize; 3], filter: Filter<T>) -> Vec<Operation<'_, T>>
-where
-    AnyEngine: Compute<T>,
-{
+fn operations<T: Number>(
+    engine: &AnyEngine,
+    lines: Lines,
+    size: [usize; 3],
+    filter: Filter<T>,
+) -> Vec<Operation<'_, T>> {
     let mut all: Vec<Operation<T>> =
-        vec![("copy".into(), Box::new(|from, to, watch| Compute::copy(engine, from, to, watch)))];
+        vec![("copy".into(), Box::new(|from, to, watch| engine.arrays().copy(from, to, watch)))];
     let derivative = Derivative::new(lines, 0.1, CoefficientSource::Constant);
-    let run =
-        move |from: Source<T>, to: Target<T>, watch: &Watch| Compute::derivative(engine, &derivative, from, to, watch);
+    let run = move |from: Source<T>, to: Target<T>, watch: &Watch| engine.derivative(&derivative, from, to, watch);
     all.push(("derivative".into(), Box::new(run)));
     for sweeps in [0, 1, 3] {
         let convolution = Convolution::new(size, filter.clone()).with_sweeps(sweeps);
-        let run = move |from: Source<T>, to: Target<T>, watch: &Watch| {
-            Compute::convolution(engine, &convolution, from, to, watch)
-        };
+        let run =
+            move |from: Source<T>, to: Target<T>, watch: &Watch| engine.convolution(&convolution, from, to, watch);
         all.push((format!("convolution, {sweeps} sweeps"), Box::new(run)));
     }
     all
@@ -194,15 +188,12 @@ enum Whose {
 }
 
 /// Has the operations meet arrays of the other engine, or of none.
-fn check_foreign<T: Real>(
+fn check_foreign<T: Number>(
     engine: &AnyEngine,
     other: Option<&AnyEngine>,
     input: &[T],
     operations: &[Operation<T>],
-) -> Outcome
-where
-    AnyEngine: Compute<T>,
-{
+) -> Outcome {
     let show = |error: Error| error.to_string();
     let blank = vec![T::from_f64(POISON); input.len()];
     let foreign = |samples: &[T]| match other {

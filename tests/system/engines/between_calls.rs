@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use stencil_mex::cuda::{Cuda, measure};
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Arithmetic, Compute, Engine, Error, Lines, Real, Reference, Source, Target, Unary};
+use stencil_mex::stencil::{Arrays, Compute, Error, Lines, Real, Reference, Source, Target, Unary};
 
 use super::checks::{Outcome, POISON, check, ordinary, samples, stencil, tame};
 use crate::common::{StandIn, ends};
@@ -16,7 +16,7 @@ pub fn what_is_timed_is_right(cuda: Cuda) -> Outcome {
     let mut expected = vec![POISON; input.len()];
     Reference.stencil(&once, Source::Host(&input), Target::Host(&mut expected), &Watch::new()).map_err(show)?;
     let samples = ends::array_with(&cuda, &input).map_err(show)?;
-    let results = RefCell::new(Compute::<f64>::array(&cuda, input.len()).map_err(show)?);
+    let results = RefCell::new(Arrays::<f64>::array(&cuda, input.len()).map_err(show)?);
     let work = || cuda.stencil(&once, Source::Array(&samples), Target::Array(&mut results.borrow_mut()), &Watch::new());
     let milliseconds = measure::time(&cuda, work).map_err(show)?;
     let got = ends::contents(&cuda, &results.borrow()).map_err(show)?;
@@ -48,7 +48,7 @@ pub fn filters_in_turn_are_not_sent_again(cuda: Cuda, stand_in: StandIn) -> Outc
     let from = ends::array_with(&cuda, &samples(100, 1)).map_err(show)?;
     let call = |tap: i32| {
         let what = stencil(Lines::new(100, 1), &[1.0, f64::from(tap), 0.5])?;
-        let mut to = Compute::<f64>::array(&cuda, 100).map_err(show)?;
+        let mut to = Arrays::<f64>::array(&cuda, 100).map_err(show)?;
         cuda.stencil(&what, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
         ends::contents(&cuda, &to).map_err(show)
     };
@@ -108,14 +108,14 @@ pub fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let watch = Watch::new();
     let from = ends::array_with(&cuda, &samples(3000, 1)).map_err(show)?;
     let chain = || {
-        let mut last = Compute::<f64>::array(&cuda, 3000).map_err(show)?;
-        Compute::copy(&cuda, Source::Array(&from), Target::Array(&mut last), &watch).map_err(show)?;
+        let mut last = Arrays::<f64>::array(&cuda, 3000).map_err(show)?;
+        Arrays::copy(&cuda, Source::Array(&from), Target::Array(&mut last), &watch).map_err(show)?;
         for tap in 1..6 {
             let what = stencil(Lines::new(3000, 1), &[1.0, f64::from(tap), 0.5])?;
-            let mut next = Compute::<f64>::array(&cuda, 3000).map_err(show)?;
+            let mut next = Arrays::<f64>::array(&cuda, 3000).map_err(show)?;
             cuda.stencil(&what, Source::Array(&last), Target::Array(&mut next), &watch).map_err(show)?;
-            let mut sum = Compute::<f64>::array(&cuda, 3000).map_err(show)?;
-            Arithmetic::unary(&cuda, Unary::Negate, &next, &mut sum, &watch).map_err(show)?;
+            let mut sum = Arrays::<f64>::array(&cuda, 3000).map_err(show)?;
+            Compute::unary(&cuda, Unary::Negate, &next, &mut sum, &watch).map_err(show)?;
             last = sum;
         }
         Ok::<_, String>(last)

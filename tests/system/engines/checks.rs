@@ -8,7 +8,7 @@ use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::program::Gait;
 use stencil_mex::stencil::{
-    Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends as BothEnds, Error, Filter, Lines, Real,
+    Boundary, CoefficientSource, Compute, Convolution, Derivative, Ends as BothEnds, Error, Filter, Lines, Number,
     Reference, Sides, Source, Stencil, Taps, Target,
 };
 
@@ -37,17 +37,14 @@ pub fn walking<R>(engine: &AnyEngine, walk: Gait, work: impl FnOnce(&AnyEngine) 
 }
 
 /// Has `run` compute on the engine, between these ends, and gives the results. `blank` is what the output holds before.
-pub fn results<T: Real>(
+pub fn results<T: Number>(
     engine: &AnyEngine,
     ends: Ends,
     input: &[T],
     blank: T,
     watch: &Watch,
     run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
-) -> Result<Vec<T>, String>
-where
-    AnyEngine: Compute<T>,
-{
+) -> Result<Vec<T>, String> {
     let mut stage = Stage::new(engine, ends, input, blank).map_err(|error| format!("its arrays: {error}"))?;
     let (from, to) = stage.ends();
     run(engine, from, to, watch).map_err(|error| error.to_string())?;
@@ -59,7 +56,7 @@ where
 const MANY_UPDATES: usize = 100_000;
 
 /// What the plain reference gives, or the CPU engine where `engine` is CUDA and does many updates.
-pub fn right<T: Real>(
+pub fn right<T: Number>(
     engine: &AnyEngine,
     input: &[T],
     updates: usize,
@@ -75,17 +72,14 @@ pub fn right<T: Real>(
 
 /// Has `run`, which does so many sweeps, compute on the engine and on the reference, and compares every bit, and what
 /// was counted; if the check is [selected](selection) by these features.
-fn check_operation<T: Real>(
+fn check_operation<T: Number>(
     what: &str,
     features: &[&dyn std::fmt::Debug],
     engine: &AnyEngine,
     input: &[T],
     sweeps: usize,
     run: impl Fn(&AnyEngine, Source<T>, Target<T>, &Watch) -> Result<(), Error>,
-) -> Outcome
-where
-    AnyEngine: Compute<T>,
-{
+) -> Outcome {
     // The first feature is the kernel: the only one that counts where a check takes the stand-in a second.
     let is_dear = is_slow(engine) && input.len() * sweeps > MANY_UPDATES;
     if !selection::takes(what, if is_dear { &features[..1] } else { features }) {
@@ -122,7 +116,7 @@ pub fn stencil(lines: Lines, taps: &[f64]) -> Result<Stencil, String> {
     Ok(Stencil::new(lines, Taps::new(taps).ok_or("no odd number of taps")?))
 }
 
-pub fn filter<T: Real>(entries: Vec<T>, size: [usize; 3]) -> Result<Filter<T>, String> {
+pub fn filter<T: Number>(entries: Vec<T>, size: [usize; 3]) -> Result<Filter<T>, String> {
     Filter::new(entries, size).map_err(|error| error.to_string())
 }
 
@@ -167,7 +161,7 @@ pub fn check_sweeps_in_single(
     let seen = (boundary, seen_by(lines.extents(), [1, taps.len(), 1], sweeps), "in single");
     let features: [&dyn std::fmt::Debug; 3] = [&kernel, &seen, &(sweeps, "in single")];
     check_operation(&what, &features, engine, &singles(input), sweeps, |engine, from, to, watch| {
-        Compute::convolution(engine, &convolution, from, to, watch)
+        engine.convolution(&convolution, from, to, watch)
     })
 }
 
@@ -216,16 +210,13 @@ pub fn size_of_module<S>(engine: &AnyEngine, size: S) -> Option<S> {
     (!is_slow(engine)).then_some(size)
 }
 
-pub fn check_derivative<T: Real>(
+pub fn check_derivative<T: Number>(
     engine: &AnyEngine,
     input: &[T],
     lines: Lines,
     spacing: f64,
     boundary: impl Into<BothEnds<T>>,
-) -> Outcome
-where
-    AnyEngine: Compute<T>,
-{
+) -> Outcome {
     let boundary = boundary.into();
     for source in [CoefficientSource::Constant, CoefficientSource::ReadOnly] {
         let derivative = Derivative::new(lines, spacing, source).with_boundary(boundary);
@@ -233,7 +224,7 @@ where
         let kernel = (source, size_of::<T>(), kernel_of_lines(lines, 1));
         let features: [&dyn std::fmt::Debug; 2] = [&kernel, &(boundary, size_of::<T>())];
         check_operation(&what, &features, engine, input, 1, |engine, from, to, watch| {
-            Compute::derivative(engine, &derivative, from, to, watch)
+            engine.derivative(&derivative, from, to, watch)
         })?;
     }
     Ok(())
@@ -251,10 +242,7 @@ pub fn check_derivatives(
     check_derivative(engine, &singles(input), lines, 0.1, single([boundary; 3])[0])
 }
 
-pub fn check_convolution<T: Real>(engine: &AnyEngine, convolution: &Convolution<T>, input: &[T]) -> Outcome
-where
-    AnyEngine: Compute<T>,
-{
+pub fn check_convolution<T: Number>(engine: &AnyEngine, convolution: &Convolution<T>, input: &[T]) -> Outcome {
     let (size, filter, boundary, sweeps) =
         (convolution.size(), convolution.filter().size(), convolution.boundary(), convolution.sweeps());
     let what = format!("convolution {size:?} by {filter:?}, {} bytes, {boundary:?}, {sweeps} sweeps", size_of::<T>());
@@ -262,7 +250,7 @@ where
     let seen = (boundary, seen_by(size, filter, sweeps));
     let features: [&dyn std::fmt::Debug; 4] = [&kernel, &size_of_module(engine, filter), &seen, &sweeps];
     check_operation(&what, &features, engine, input, sweeps, |engine, from, to, watch| {
-        Compute::convolution(engine, convolution, from, to, watch)
+        engine.convolution(convolution, from, to, watch)
     })
 }
 

@@ -2,18 +2,15 @@
 
 use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Compute, Convolution, Error, Real, Sides, Source, Target};
+use stencil_mex::stencil::{Compute, Convolution, Error, Number, Sides, Source, Target};
 
 use super::checks::{KINDS, Outcome, check_convolution, filter, open_cuda, ordinary, single, singles, tame};
 use super::stops::expect_stops;
 use crate::common::StandIn;
-use crate::common::ends::{self, AnyEngine};
+use crate::common::ends;
 
 /// Sweeps over an array, with this share of the memory on the device that it would need there.
-fn check<T: Real>(cuda: Cuda, share: f64, convolution: &Convolution<T>, input: &[T]) -> Outcome
-where
-    AnyEngine: Compute<T>,
-{
+fn check<T: Number>(cuda: Cuda, share: f64, convolution: &Convolution<T>, input: &[T]) -> Outcome {
     let needed = 2 * size_of_val(input);
     let cuda = cuda.with_device_bytes((needed as f64 * share) as usize);
     ends::between(ends::HOST_TO_HOST, || check_convolution(&cuda, convolution, input))

@@ -4,7 +4,7 @@ use cudarc::driver::result;
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
-    Arithmetic, Array, Boundary, Compute, Convolution, Engine, Error, Lines, Real, Reference, Source, Target, Unary,
+    Array, Arrays, Boundary, Compute, Convolution, Error, Lines, Real, Reference, Source, Target, Unary,
 };
 
 use super::checks::{
@@ -57,7 +57,7 @@ pub fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Ou
     let (input, lines) = (samples(50, 1), Lines::new(50, 1));
     let (before, failing) = ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]);
     let from = ends::array_with(&cuda, &input).map_err(show)?;
-    let mut to = Compute::<f64>::array(&cuda, input.len()).map_err(show)?;
+    let mut to = Arrays::<f64>::array(&cuda, input.len()).map_err(show)?;
     for function in ["cuMemcpyHtoDAsync_v2", "cuStreamSynchronize"] {
         for next in [failing, before] {
             // Arrays on the device need no buffers. While there are none that could be given up, no call is done a
@@ -105,11 +105,11 @@ pub fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     let watch = Watch::new();
     let array = ends::array_with(&cuda, &samples(100, 1)).map_err(show)?;
-    let mut results = Compute::<f64>::array(&cuda, 100).map_err(show)?;
+    let mut results = Arrays::<f64>::array(&cuda, 100).map_err(show)?;
     let what = stencil(Lines::new(100, 1), &[1.0, 2.0, 3.0])?;
     cuda.stencil(&what, Source::Array(&array), Target::Array(&mut results), &watch).map_err(show)?;
-    let mut negated = Compute::<f64>::array(&cuda, 100).map_err(show)?;
-    Arithmetic::unary(&cuda, Unary::Negate, &results, &mut negated, &watch).map_err(show)?;
+    let mut negated = Arrays::<f64>::array(&cuda, 100).map_err(show)?;
+    Compute::unary(&cuda, Unary::Negate, &results, &mut negated, &watch).map_err(show)?;
     stand_in.fail_in("cuStreamSynchronize", 1, ILLEGAL_ADDRESS, Mode::Sticky);
     let outcome = ends::contents(&cuda, &negated);
     stand_in.heal();
@@ -166,7 +166,7 @@ pub fn a_broken_context_takes_its_arrays_along(cuda: Cuda, stand_in: StandIn) ->
         cuda.stencil(&what, Source::Array(from), Target::Array(to), &Watch::new())
     };
     let lost = ends::array_with(&cuda, &input).map_err(show)?;
-    let mut results = Compute::<f64>::array(&cuda, 100).map_err(show)?;
+    let mut results = Arrays::<f64>::array(&cuda, 100).map_err(show)?;
     run(&lost, &mut results).map_err(show)?;
     break_context(&cuda, stand_in)?;
     for _ in 0..2 {

@@ -2,7 +2,7 @@
 
 use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source, Target};
+use stencil_mex::stencil::{Arrays, Boundary, Compute, Convolution, Error, Sides, Source, Target};
 
 use super::checks::{
     KINDS, ManySweeps, Outcome, check_awkward, check_many, filter, kernel_of_filter, ordinary, sides, size_of_module,
@@ -194,7 +194,7 @@ pub fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, S
     ] {
         let count = size.iter().product();
         let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
-        let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
+        let mut to = Arrays::<f64>::array(cuda, count).map_err(show)?;
         let of_filter = filter(tame(size_of_filter.iter().product(), 1), size_of_filter)?;
         let mut convolution = Convolution::new(size, of_filter).with_sweeps(4);
         if size_of_filter[1..] == [3, 3] {

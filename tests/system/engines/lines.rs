@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Boundary, Ends as BothEnds, Lines};
+use stencil_mex::stencil::{Boundary, Compute, Ends as BothEnds, Lines};
 
 use super::checks::{
     BOUNDARIES, KINDS, Outcome, POISON, around_borders, awkward, check, check_derivative, check_derivatives,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, result};
 use stencil_mex::cuda::{self, Cuda};
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Arithmetic, Compute, Engine, Error, Lines, Real, Reference, Source, Target};
+use stencil_mex::stencil::{Arrays, Compute, Error, Lines, Real, Reference, Source, Target};
 
 use super::checks::{Outcome, POISON, check, is_slow, samples, stencil};
 use crate::common::{StandIn, ends};
@@ -72,7 +72,7 @@ pub fn arrays_outlive_a_release(cuda: Cuda) -> Outcome {
     Reference.stencil(&what, Source::Host(&input), Target::Host(&mut expected), &Watch::new()).map_err(show)?;
     let from = ends::array_with(&cuda, &input).map_err(show)?;
     for _ in 0..2 {
-        let mut to = Compute::<f64>::array(&cuda, 1000).map_err(show)?;
+        let mut to = Arrays::<f64>::array(&cuda, 1000).map_err(show)?;
         cuda::release();
         cuda.stencil(&what, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
         cuda::release();
@@ -136,7 +136,7 @@ pub fn memory_is_short_for_arrays(cuda: Cuda) -> Outcome {
     cuda::release();
     let context = CudaContext::new(cuda.ordinal()).map_err(|error| error.to_string())?;
     let held = Hog::take(&context);
-    let array = Compute::<f64>::array(&cuda, 1_000_000).map(drop);
+    let array = Arrays::<f64>::array(&cuda, 1_000_000).map(drop);
     drop(held);
     match array {
         Err(Error::OutOfMemory(_)) => ends::each(|| check(&cuda, &samples(1000, 1), Lines::new(1000, 1), &[1.0])),
@@ -148,8 +148,8 @@ pub fn memory_is_short_for_arrays(cuda: Cuda) -> Outcome {
 pub fn a_budget_bounds_the_pool(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     for (cuda, frees) in [(cuda, 0), (cuda.with_device_bytes(10_000), 1)] {
-        let mut array = Compute::<f64>::array(&cuda, 50_000).map_err(show)?;
-        Arithmetic::fill(&cuda, 1.0, &mut array, &Watch::new()).map_err(show)?;
+        let mut array = Arrays::<f64>::array(&cuda, 50_000).map_err(show)?;
+        Compute::fill(&cuda, 1.0, &mut array, &Watch::new()).map_err(show)?;
         stand_in.reset();
         drop(array);
         let names = (0..stand_in.calls()).map(|number| stand_in.call(number));

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::functions::Distribution;
-use stencil_mex::stencil::program::{Filtering, Node, Numbers, Operation, Program, Term, Value};
+use stencil_mex::stencil::program::{Node, Program, Value};
 use stencil_mex::stencil::{
-    BOUNDARY_WORDS, Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Real,
-    Reduction, Reference, Section, Shift, Sides, Stencil, Taps, Unary,
+    BOUNDARY_WORDS, Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Filtering, Lines, Number,
+    Numbers, Operation, Places, RANK, Reduction, Reference, Section, Shift, Sides, Stencil, Taps, Term, Unary,
 };
 use stencil_mex::steps::{Run, Shape, Step, Taped};
 
@@ -99,11 +99,11 @@ impl Making {
         self.dims.iter().product()
     }
 
-    fn append(&mut self, operation: Operation, single: bool, len: usize) -> Value {
+    fn append(&mut self, operation: Operation<Value>, single: bool, len: usize) -> Value {
         self.program.append(Node { operation, single, len })
     }
 
-    fn whole(&mut self, operation: Operation, single: bool) -> Value {
+    fn whole(&mut self, operation: Operation<Value>, single: bool) -> Value {
         let value = self.append(operation, single, self.len());
         self.whole.push((value, single));
         value
@@ -114,7 +114,7 @@ impl Making {
         if is_single == single { value } else { self.whole(Operation::Convert(value), single) }
     }
 
-    fn pair(&mut self, op: Binary, terms: [Term; 2], sizes: [[usize; 3]; 2], single: bool) -> Value {
+    fn pair(&mut self, op: Binary, terms: [Term<Value>; 2], sizes: [[usize; 3]; 2], single: bool) -> Value {
         let expansion = Expansion::new([&sizes[0], &sizes[1]]).expect("they expand");
         self.whole(Operation::Pair(op, terms, expansion), single)
     }
@@ -127,7 +127,7 @@ impl Making {
                 let number = self.append(Operation::Fill(dice.of(1000) as f64), false, 1);
                 let what = *dice.pick(&[Distribution::Uniform, Distribution::Normal]);
                 let len = *dice.pick(&[self.len(), 1]);
-                let value = self.append(Operation::Random(what, number, dice.of(9) as f64), single, len);
+                let value = self.append(Operation::Random(what, Term::Value(number), dice.of(9) as f64), single, len);
                 match len {
                     1 => self.parts.push((value, [1; 3], single)),
                     _ => self.whole.push((value, single)),
@@ -161,7 +161,13 @@ impl Making {
                 let computed =
                     self.scalars.iter().find(|scalar| scalar.1 == single).map(|scalar| Term::Value(scalar.0));
                 let number = Term::Number(of_class(dice.number(), single));
-                self.whole(Operation::MultiplyAdd(computed.unwrap_or(number), value, other), single);
+                let source = match dice.of(4) {
+                    0 => Some(Term::Number(of_class(dice.number(), single))),
+                    1 => Some(Term::Value(value)),
+                    2 => computed,
+                    _ => None,
+                };
+                self.whole(Operation::MultiplyAdd(computed.unwrap_or(number), value, other, source), single);
             }
             7 => drop(self.whole(Operation::Convert(value), !single)),
             8 | 9 => {
@@ -316,7 +322,7 @@ pub fn numbers(engine: &AnyEngine, single: bool, len: usize, seed: u64) -> Resul
 }
 
 /// Of a NaN only that it is one.
-fn known_bits<T: Real>(number: T) -> u64 {
+fn known_bits<T: Number>(number: T) -> u64 {
     if number.is_nan() { u64::MAX } else { bits(number) }
 }
 
@@ -543,7 +549,7 @@ fn every_reduction(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-fn smoothing<T: Real>(dims: [usize; 3], size: [usize; 3], entries: [T; 3]) -> Convolution<T> {
+fn smoothing<T: Number>(dims: [usize; 3], size: [usize; 3], entries: [T; 3]) -> Convolution<T> {
     let filter = Filter::new(entries.into(), size).expect("a filter");
     Convolution::new(dims, filter).with_boundary(Boundary::Mirror)
 }

@@ -6,10 +6,9 @@ use stencil_mex::platform::watch::Watch;
 use stencil_mex::scheme::{Addend, Data, Filter, Scheme, TwoLevels};
 use stencil_mex::stencil::program::Gait;
 use stencil_mex::stencil::{
-    Arithmetic, Array, Boundary, Compute, Convolution, Ends, Error, Lines, Real, Reference, Sides, Source, Stencil,
+    Array, Arrays, Boundary, Compute, Convolution, Ends, Error, Lines, Number, Real, Reference, Sides, Source, Stencil,
     Taps, Target,
 };
-use stencil_mex::steps;
 
 use super::checks::{
     Case, Outcome, POISON, filter, is_slow, open_cuda, ordinary, pairs, run_properties, sides, single, singles, tame,
@@ -34,7 +33,7 @@ enum Step<T> {
 }
 
 /// A class of numbers, whose steps an engine can do.
-trait Number: steps::Number {
+trait Swept: Number {
     fn run(
         step: &Step<Self>,
         engine: &AnyEngine,
@@ -48,7 +47,7 @@ trait Number: steps::Number {
     fn joint(step: &Step<Self>) -> Option<Box<dyn TwoLevels<Self>>>;
 }
 
-impl Number for f64 {
+impl Swept for f64 {
     fn run(
         step: &Step<f64>,
         engine: &AnyEngine,
@@ -59,7 +58,7 @@ impl Number for f64 {
     ) -> Result<(), Error> {
         match step {
             Step::Stencil(stencil) => engine.stencil(&stencil.with_sweeps(sweeps), from, to, watch),
-            Step::Convolution(what) => Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch),
+            Step::Convolution(what) => engine.convolution(&what.clone().with_sweeps(sweeps), from, to, watch),
         }
     }
 
@@ -71,7 +70,7 @@ impl Number for f64 {
     }
 }
 
-impl Number for f32 {
+impl Swept for f32 {
     fn run(
         step: &Step<f32>,
         engine: &AnyEngine,
@@ -82,7 +81,7 @@ impl Number for f32 {
     ) -> Result<(), Error> {
         match step {
             Step::Stencil(_) => unreachable!("stencils are in double"),
-            Step::Convolution(what) => Compute::convolution(engine, &what.clone().with_sweeps(sweeps), from, to, watch),
+            Step::Convolution(what) => engine.convolution(&what.clone().with_sweeps(sweeps), from, to, watch),
         }
     }
 
@@ -111,7 +110,7 @@ struct Whole<T> {
     every: usize,
 }
 
-impl<T: Number> Whole<T> {
+impl<T: Swept> Whole<T> {
     /// The states, one behind the other, and the level before the last, as plainly as it can be said: filter by filter,
     /// sweep by sweep, number by number.
     fn right(&self) -> Result<(Vec<T>, Vec<T>), String> {
@@ -144,10 +143,7 @@ impl<T: Number> Whole<T> {
     }
 
     /// What the engine gives: from the host's memory to there, or from arrays of its own to such.
-    fn on(&self, engine: &AnyEngine, on_host: bool, watch: &Watch) -> Result<(Vec<T>, Vec<T>), String>
-    where
-        AnyEngine: Compute<T> + Arithmetic<T>,
-    {
+    fn on(&self, engine: &AnyEngine, on_host: bool, watch: &Watch) -> Result<(Vec<T>, Vec<T>), String> {
         let text = |error: Error| error.to_string();
         let filter = |step: &Step<T>| -> Filter<'static, T> {
             let step = step.clone();
@@ -223,10 +219,7 @@ impl<T: Number> Whole<T> {
     }
 
     /// Compares both, between both pairs of ends.
-    fn check(&self, engine: &AnyEngine) -> Outcome
-    where
-        AnyEngine: Compute<T> + Arithmetic<T>,
-    {
+    fn check(&self, engine: &AnyEngine) -> Outcome {
         let right = self.right()?;
         // Each filter of each sweep counts; where there is more than filters, each sweep: nothing else, whatever is
         // copied.
@@ -283,7 +276,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 }
 
 /// What a call does of a scheme over `len` samples, with these steps and what was drawn.
-fn whole<T: Number>(
+fn whole<T: Swept>(
     steps: Vec<Step<T>>,
     len: usize,
     in_class: impl Fn(Vec<f64>) -> Vec<T>,
@@ -474,7 +467,7 @@ pub fn schemes_without_room(_: Cuda) -> Outcome {
             let right = whole.right()?;
             for bytes in [1, 8 * rows * columns] {
                 let cuda = open_cuda()?.with_device_bytes(bytes);
-                if Compute::<f64>::has_room(&cuda, 3, samples.len()).map_err(|error| error.to_string())? {
+                if Arrays::<f64>::has_room(&cuda, 3, samples.len()).map_err(|error| error.to_string())? {
                     return Err(format!("there is room in {bytes} bytes"));
                 }
                 let got = whole.on(&cuda, true, &Watch::new())?;

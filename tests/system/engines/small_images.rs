@@ -2,7 +2,7 @@
 
 use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Compute, Convolution, Error, Source, Target};
+use stencil_mex::stencil::{Arrays, Compute, Convolution, Error, Source, Target};
 
 use super::checks::{KINDS, Outcome, check_convolution, filter, ordinary, single, singles, tame};
 use crate::common::ends::array_with;
@@ -63,7 +63,7 @@ pub fn launches_of(
     let show = |error: Error| error.to_string();
     let count = size.iter().product();
     let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
-    let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
+    let mut to = Arrays::<f64>::array(cuda, count).map_err(show)?;
     let convolution = Convolution::new(size, filter(tame(by.iter().product(), 1), by)?).with_sweeps(sweeps);
     stand_in.reset();
     cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;

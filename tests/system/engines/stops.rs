@@ -26,7 +26,7 @@ pub fn stopped(engine: &AnyEngine) -> Outcome {
     for size in [[side, side, 1], [4, 4, 1]] {
         let endless = Convolution::new(size, filter(tame(225, 2), [15, 15, 1])?).with_sweeps(ENDLESS);
         expect_stops(engine, &input[..endless.elements()], |from, to, watch| {
-            Compute::convolution(engine, &endless, from, to, watch)
+            engine.convolution(&endless, from, to, watch)
         })?;
     }
     let derivative = Derivative::new(Lines::new(input.len(), 1), 0.1, CoefficientSource::Constant);
@@ -35,7 +35,7 @@ pub fn stopped(engine: &AnyEngine) -> Outcome {
         watch.stop();
         let mut stage = Stage::new(engine, ends, &input, POISON).map_err(|error| error.to_string())?;
         let (from, to) = stage.ends();
-        if Compute::derivative(engine, &derivative, from, to, &watch) != Err(Error::Interrupted) {
+        if engine.derivative(&derivative, from, to, &watch) != Err(Error::Interrupted) {
             return Err(format!("{ends}: a derivative that was stopped before it began has ended well"));
         }
         stage.results(engine).map_err(|error| format!("a derivative that was stopped, {ends}: {error}"))?;

@@ -2,7 +2,7 @@
 
 use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Boundary, Compute, Convolution, Error, Sides, Source, Target};
+use stencil_mex::stencil::{Arrays, Boundary, Compute, Convolution, Error, Sides, Source, Target};
 
 use super::checks::{KINDS, Outcome, check_convolution, filter, ordinary, sides, size_of_module, tame};
 use crate::common::ends::{self, array_with};
@@ -171,7 +171,7 @@ pub fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>
         let sides = sides()[found.len() % sides().len()];
         let convolution = Convolution::new(size, of_filter).with_boundary(sides);
         let from = array_with(cuda, &ordinary(count, 2)).map_err(show)?;
-        let mut to = Compute::<f64>::array(cuda, count).map_err(show)?;
+        let mut to = Arrays::<f64>::array(cuda, count).map_err(show)?;
         stand_in.reset();
         cuda.convolution(&convolution, Source::Array(&from), Target::Array(&mut to), &Watch::new()).map_err(show)?;
         if (0..stand_in.calls()).any(|number| stand_in.call(number).contains("FuncSetAttribute")) {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::program::{Filtering, Gait, Node, Numbers, Operation, Program, Term, Value};
+use stencil_mex::stencil::program::{Gait, Node, Program, Value};
 use stencil_mex::stencil::{
-    Binary, Boundary, Compute, Convolution, Derivative, Ends, Expansion, Filter, Lines, Places, RANK, Reduction,
-    Reference, Section, Shift, Sides, Source, Stencil, Taps, Target,
+    Binary, Boundary, Compute, Convolution, Derivative, Ends, Expansion, Filter, Filtering, Lines, Number, Numbers,
+    Operation, Places, RANK, Reduction, Reference, Section, Shift, Sides, Source, Stencil, Taps, Target, Term,
 };
-use stencil_mex::steps::{Number, Run, Shape, Step, Taped, Values};
+use stencil_mex::steps::{Run, Shape, Step, Taped, Values};
 
 use super::checks::{Case, Outcome, check_convolution, is_slow, kernels_of, walking};
 use super::programs::{Dice, alike, bits_of, entries, narrow, numbers, numbers_of, of_class, open_ends, run};
@@ -60,7 +60,7 @@ struct Making {
 }
 
 impl Making {
-    fn append(&mut self, operation: Operation, single: bool) -> Value {
+    fn append(&mut self, operation: Operation<Value>, single: bool) -> Value {
         let value = self.program.append(Node { operation, single, len: self.dims.iter().product() });
         self.whole.push((value, single));
         value
@@ -70,7 +70,7 @@ impl Making {
         if is_single == single { value } else { self.append(Operation::Convert(value), single) }
     }
 
-    fn pair(&mut self, dice: &mut Dice, single: bool, terms: [Term; 2], sizes: [[usize; 3]; 2]) {
+    fn pair(&mut self, dice: &mut Dice, single: bool, terms: [Term<Value>; 2], sizes: [[usize; 3]; 2]) {
         let expansion = Expansion::new([&sizes[0], &sizes[1]]).expect("they expand");
         self.append(Operation::Pair(dice.binary(), terms, expansion), single);
     }
@@ -99,7 +99,8 @@ impl Making {
                 let other = *dice.pick(&self.whole);
                 let other = self.in_class(other, single);
                 let weight = Term::Number(of_class(dice.number(), single));
-                self.append(Operation::MultiplyAdd(weight, value, other), single);
+                let source = dice.of(2).checked_sub(1).map(|_| Term::Value(other));
+                self.append(Operation::MultiplyAdd(weight, value, other, source), single);
             }
             _ => {
                 let filter = self.filter(dice, single);
@@ -373,11 +374,7 @@ fn by_choice(engine: &AnyEngine) -> Outcome {
 
 /// Convolutions over a volume, so many that the engine tries walks, and then takes the quickest.
 fn calls(engine: &AnyEngine) -> Outcome {
-    fn in_class<T: Number>(engine: &AnyEngine, ends: Boundary<T>) -> Outcome
-    where
-        AnyEngine: Compute<T>,
-        Reference: Compute<T>,
-    {
+    fn in_class<T: Number>(engine: &AnyEngine, ends: Boundary<T>) -> Outcome {
         let dims = [50, 31, 23];
         let values = |count: usize, by: usize| (0..count).map(move |i| T::from_f64((i * by % 101) as f64 / 7.0 - 5.0));
         let [what, other] = [37, 41].map(|by| {
@@ -389,12 +386,12 @@ fn calls(engine: &AnyEngine) -> Outcome {
         let [mut found, mut right] = [(); 2].map(|()| vec![T::default(); from.len()]);
         Reference.convolution(&what, Source::Host(&from), Target::Host(&mut right), &watch).map_err(told)?;
         let [mut on_device, mut to]: [stencil_mex::stencil::Array<T>; 2] =
-            [engine.array(from.len()).map_err(told)?, engine.array(from.len()).map_err(told)?];
-        engine.copy(Source::Host(&from), Target::Array(&mut on_device), &watch).map_err(told)?;
+            [engine.arrays().array(from.len()).map_err(told)?, engine.arrays().array(from.len()).map_err(told)?];
+        engine.arrays().copy(Source::Host(&from), Target::Array(&mut on_device), &watch).map_err(told)?;
         for call in 0..230 {
             engine.convolution(&what, Source::Array(&on_device), Target::Array(&mut to), &watch).map_err(told)?;
             if call >= 200 || call % 50 == 0 {
-                engine.copy(Source::Array(&to), Target::Host(&mut found), &watch).map_err(told)?;
+                engine.arrays().copy(Source::Array(&to), Target::Host(&mut found), &watch).map_err(told)?;
                 if found != right {
                     return Err(format!("call {call}: other numbers"));
                 }
@@ -403,7 +400,7 @@ fn calls(engine: &AnyEngine) -> Outcome {
         // Of the same shape, with other entries.
         Reference.convolution(&other, Source::Host(&from), Target::Host(&mut right), &watch).map_err(told)?;
         engine.convolution(&other, Source::Array(&on_device), Target::Array(&mut to), &watch).map_err(told)?;
-        engine.copy(Source::Array(&to), Target::Host(&mut found), &watch).map_err(told)?;
+        engine.arrays().copy(Source::Array(&to), Target::Host(&mut found), &watch).map_err(told)?;
         if found == right { Ok(()) } else { Err("another filter: other numbers".into()) }
     }
     in_class::<f64>(engine, Boundary::Symmetric)?;
@@ -413,10 +410,7 @@ fn calls(engine: &AnyEngine) -> Outcome {
 /// Sweeps of one filter over images and volumes by random walks, between all ends: of filters that the archive has kernels of
 /// several sweeps for on some chips, and of others.
 fn sweeps(engine: &AnyEngine) -> Outcome {
-    fn in_class<T: Number>(engine: &AnyEngine, dice: &mut Dice, ends: [Ends<T>; 3]) -> Outcome
-    where
-        AnyEngine: Compute<T>,
-    {
+    fn in_class<T: Number>(engine: &AnyEngine, dice: &mut Dice, ends: [Ends<T>; 3]) -> Outcome {
         let dims = *dice.pick(&DIMS[3..]);
         let depth = if dims[2] > 1 { *dice.pick(&[1, 2, 3]) } else { 1 };
         let size = [1 + dice.of(4), 2 + dice.of(3), depth];

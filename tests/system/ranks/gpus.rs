@@ -58,11 +58,11 @@ impl OnGpu {
         let result = Plan::agree(&call, &passed, &watch).and_then(|plan| {
             let whole = Whole::convolution(&plan, self.what(mine.len() / ROWS)).with_exchange(1);
             let engine: &(dyn Engine + 'static) = &self.engine;
-            let [mut from, mut to] = [mine.len(); 2].map(|len| Compute::<f64>::array(engine, len).expect("room"));
-            Compute::copy(engine, Source::Host(&all[mine.clone()]), Target::Array(&mut from), &watch)?;
+            let [mut from, mut to] = [mine.len(); 2].map(|len| engine.arrays::<f64>().array(len).expect("room"));
+            engine.arrays().copy(Source::Host(&all[mine.clone()]), Target::Array(&mut from), &watch)?;
             run_with_others(&call, engine, &whole, Source::Array(&from), Target::Array(&mut to), &watch)?;
             let mut results = vec![f64::NAN; mine.len()];
-            Compute::copy(engine, Source::Array(&to), Target::Host(&mut results), &watch)?;
+            engine.arrays().copy(Source::Array(&to), Target::Host(&mut results), &watch)?;
             Ok(results)
         });
         match result {

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{
-    Arithmetic, Compute, Error, Extreme, Indices, Places, Real, Reduction, Reference, Source, Target,
-};
+use stencil_mex::stencil::{Compute, Error, Extreme, Indices, Number, Places, Reduction, Reference, Source, Target};
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, size_of_check};
 use super::{blank, compare, elements, numbers, show};
@@ -13,14 +11,11 @@ use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
 
 /// What a list holds, as the hosts count; seen at both ends.
-fn ordinals<T: Real>(engine: &AnyEngine, indices: &Indices) -> Result<Vec<T>, String>
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn ordinals<T: Number>(engine: &AnyEngine, indices: &Indices) -> Result<Vec<T>, String> {
     let (mut to, watch) = (blank::<T>(indices.len()), Watch::new());
-    Arithmetic::<T>::ordinals(engine, indices, Target::Host(&mut to), &watch).map_err(show)?;
+    engine.ordinals(indices, Target::Host(&mut to).into(), &watch).map_err(show)?;
     let mut held = array_with(engine, &blank::<T>(indices.len())).map_err(show)?;
-    Arithmetic::<T>::ordinals(engine, indices, Target::Array(&mut held), &watch).map_err(show)?;
+    engine.ordinals(indices, (&mut held).into(), &watch).map_err(show)?;
     compare(&contents(engine, &held).map_err(show)?, &to).map_err(|error| format!("to an array: {error}"))?;
     if watch.done() != 2 * indices.len() as u64 {
         return Err(format!("{} numbers were counted", watch.done()));
@@ -29,7 +24,7 @@ where
 }
 
 /// Has `run` give lists of numbers on the engine and on the reference, and compares them.
-fn check<T: Real>(engine: &AnyEngine, run: impl Fn(&AnyEngine) -> Result<Vec<Vec<T>>, String>) -> Outcome {
+fn check<T: Number>(engine: &AnyEngine, run: impl Fn(&AnyEngine) -> Result<Vec<Vec<T>>, String>) -> Outcome {
     let (got, want) = (run(engine)?, run(&Reference).map_err(|error| format!("the reference: {error}"))?);
     got.iter()
         .zip(&want)
@@ -37,10 +32,7 @@ fn check<T: Real>(engine: &AnyEngine, run: impl Fn(&AnyEngine) -> Result<Vec<Vec
         .try_for_each(|(number, (got, want))| compare(got, want).map_err(|error| format!("result {number}: {error}")))
 }
 
-fn check_extremes<T: Real>(engine: &AnyEngine, input: &[T], size: [usize; 3]) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_extremes<T: Number>(engine: &AnyEngine, input: &[T], size: [usize; 3]) -> Outcome {
     for which in [Extreme::Smallest, Extreme::Largest] {
         let what = format!("{which:?} {size:?} {:?}", input.last());
         let operation = (which, size_of::<T>(), magnitude_of(&size));
@@ -53,10 +45,10 @@ where
             let (mut room, watch) = (blank::<T>(size[0] * size[2] + 2), Watch::new());
             let to = 1..room.len() - 1;
             let results = Target::Host(&mut room[to.clone()]);
-            let places = Arithmetic::<T>::extremes(engine, which, &from, size, results, &watch).map_err(show)?;
+            let places = engine.extremes(which, &from, size, results, &watch).map_err(show)?;
             let mut held = array_with(engine, &blank::<T>(to.len())).map_err(show)?;
             let results = Target::Array(&mut held);
-            let again = Arithmetic::<T>::extremes(engine, which, &from, size, results, &watch).map_err(show)?;
+            let again = engine.extremes(which, &from, size, results, &watch).map_err(show)?;
             if watch.done() > 0 || places.bound() != size[1].max(1) {
                 return Err(format!("{} were counted, and places are below {}", watch.done(), places.bound()));
             }
@@ -69,10 +61,7 @@ where
     Ok(())
 }
 
-pub(super) fn extremes_of_lines<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn extremes_of_lines<T: Number>(engine: &AnyEngine) -> Outcome {
     let (zero, nan) = (T::default(), T::from_f64(f64::NAN));
     let most = if is_slow(engine) { 4000 } else { 30_000 };
     let mut sizes = vec![[0, 5, 3], [3, 5, 0], [3, 0, 2], [0, 0, 0], [1, 0, 1]];
@@ -104,14 +93,11 @@ where
 }
 
 /// The places that are found, and what is read and written there.
-fn check_found<T: Real>(engine: &AnyEngine, mask: &[T]) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_found<T: Number>(engine: &AnyEngine, mask: &[T]) -> Outcome {
     let whole = numbers::<T>(mask.len() + 3, 5);
     check::<T>(engine, |engine| {
         let (from, watch) = (array_with(engine, mask).map_err(show)?, Watch::new());
-        let found = Arithmetic::<T>::find(engine, &from, &watch).map_err(show)?;
+        let found = engine.find((&from).into(), &watch).map_err(show)?;
         if watch.done() > 0 || !found.are_distinct() || found.bound() != mask.len() {
             return Err(format!("{} were counted of {found:?}", watch.done()));
         }
@@ -119,14 +105,14 @@ where
         let (count, places) = (found.len(), Places::Held(Arc::new(found)));
         let from = array_with(engine, &whole).map_err(show)?;
         let (mut picked, mut held) = (blank::<T>(count), array_with(engine, &blank::<T>(count)).map_err(show)?);
-        Arithmetic::<T>::pick(engine, &from, &places, Target::Host(&mut picked), &watch).map_err(show)?;
-        Arithmetic::<T>::pick(engine, &from, &places, Target::Array(&mut held), &watch).map_err(show)?;
+        engine.pick(&from, &places, Target::Host(&mut picked), &watch).map_err(show)?;
+        engine.pick(&from, &places, Target::Array(&mut held), &watch).map_err(show)?;
         let (mut first, mut second) =
             (array_with(engine, &whole).map_err(show)?, array_with(engine, &whole).map_err(show)?);
         let values = numbers::<T>(count, 6);
-        Arithmetic::<T>::put(engine, Source::Host(&values), &places, &mut first, &watch).map_err(show)?;
+        engine.put(Source::Host(&values), &places, &mut first, &watch).map_err(show)?;
         let values = array_with(engine, &values).map_err(show)?;
-        Arithmetic::<T>::put(engine, Source::Array(&values), &places, &mut second, &watch).map_err(show)?;
+        engine.put(Source::Array(&values), &places, &mut second, &watch).map_err(show)?;
         if watch.done() != 4 * count as u64 {
             return Err(format!("{} were counted, not four times {count}", watch.done()));
         }
@@ -136,10 +122,7 @@ where
     .map_err(|error| format!("places in {}: {error}", mask.len()))
 }
 
-pub(super) fn found_places<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn found_places<T: Number>(engine: &AnyEngine) -> Outcome {
     let (zero, nan) = (T::default(), T::from_f64(f64::NAN));
     let mut lengths = vec![0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 5000];
     if !is_slow(engine) {
@@ -154,29 +137,26 @@ where
             check_found(engine, &mask.collect::<Vec<_>>())?;
         }
     }
-    repeated(engine)?;
+    repeated::<T>(engine)?;
     foreign_list::<T>(engine)
 }
 
 /// Places of a list in which some come twice: of those that are written, the last counts.
-fn repeated<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn repeated<T: Number>(engine: &AnyEngine) -> Outcome {
     let size = [40, 30, 1];
     check::<T>(engine, |engine| {
         let (from, watch) = (array_with(engine, &numbers::<T>(elements(&size), 1)).map_err(show)?, Watch::new());
         let mut largest = blank::<T>(size[0]);
         let results = Target::Host(&mut largest);
-        let places = Arithmetic::<T>::extremes(engine, Extreme::Largest, &from, size, results, &watch);
+        let places = engine.extremes(Extreme::Largest, &from, size, results, &watch);
         let places = Places::Held(Arc::new(places.map_err(show)?));
         let mut to = array_with(engine, &numbers::<T>(size[1], 2)).map_err(show)?;
         let values = numbers::<T>(size[0], 3);
-        Arithmetic::<T>::put(engine, Source::Host(&values), &places, &mut to, &watch).map_err(show)?;
+        engine.put(Source::Host(&values), &places, &mut to, &watch).map_err(show)?;
         // The largest of each line once more, by another way.
         let mut again = blank::<T>(size[0]);
         let results = Target::Host(&mut again);
-        Arithmetic::<T>::reduce(engine, Reduction::Max, &from, None, size, results, &watch).map_err(show)?;
+        engine.reduce(Reduction::Max, &from, None, size, results, &watch).map_err(show)?;
         compare(&again, &largest)?;
         Ok(vec![contents(engine, &to).map_err(show)?])
     })
@@ -184,23 +164,20 @@ where
 }
 
 /// A list of another engine is refused.
-fn foreign_list<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn foreign_list<T: Number>(engine: &AnyEngine) -> Outcome {
     if engine.name() != "cuda" {
         return Ok(());
     }
     let ones = vec![T::ONE; 10];
     let other = array_with(&Reference, &ones).map_err(show)?;
-    let list = Arithmetic::<T>::find(&Reference as &AnyEngine, &other, &Watch::new()).map_err(show)?;
+    let list = (&Reference as &AnyEngine).find((&other).into(), &Watch::new()).map_err(show)?;
     let (list, mut own) = (Arc::new(list), array_with(engine, &ones).map_err(show)?);
     let mut to = blank::<T>(10);
     let watch = Watch::new();
     let outcomes = [
-        Arithmetic::<T>::ordinals(engine, &list, Target::Host(&mut to), &watch),
-        Arithmetic::<T>::put(engine, Source::Host(&ones), &Places::Held(list.clone()), &mut own, &watch),
-        Arithmetic::<T>::pick(engine, &own, &Places::Held(list), Target::Host(&mut to), &watch),
+        engine.ordinals(&list, Target::Host(&mut to).into(), &watch),
+        engine.put(Source::Host(&ones), &Places::Held(list.clone()), &mut own, &watch),
+        engine.pick(&own, &Places::Held(list), Target::Host(&mut to), &watch),
     ];
     match outcomes.iter().all(|outcome| matches!(outcome, Err(Error::Foreign(_)))) {
         true => Ok(()),

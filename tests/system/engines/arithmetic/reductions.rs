@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Arithmetic, Compute, Real, Reduction, Reference, Target};
+use stencil_mex::stencil::{Compute, Number, Reduction, Reference, Target};
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, size_of_check};
 use super::super::programs::REDUCTIONS;
@@ -10,15 +10,12 @@ use super::{blank, cancelling, compare, elements, numbers, show};
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
 
-pub(super) fn check_reduction<T: Real>(
+pub(super) fn check_reduction<T: Number>(
     engine: &AnyEngine,
     op: Reduction,
     inputs: [&[T]; 2],
     size: [usize; 3],
-) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+) -> Outcome {
     let what = format!("{op:?} {size:?} {:?} {:?}", inputs[0].first(), inputs[0].last());
     let operation = (op, size_of::<T>(), magnitude_of(&size));
     let (shape, numbers) = ((size_of_check(engine, size), size_of::<T>()), (op, inputs[0].first(), size_of::<T>()));
@@ -33,12 +30,12 @@ where
         let to = 1..room.len() - 1;
         let watch = Watch::new();
         let results = Target::Host(&mut room[to.clone()]);
-        Arithmetic::<T>::reduce(engine, op, &first, second.as_ref(), size, results, &watch).map_err(show)?;
+        engine.reduce(op, &first, second.as_ref(), size, results, &watch).map_err(show)?;
         let around = [room[0], room[to.end]];
         compare(&around, &blank(2)).map_err(|error| format!("written outside: {error}"))?;
         let mut held = array_with(engine, &blank::<T>(to.len())).map_err(show)?;
         let results = Target::Array(&mut held);
-        Arithmetic::<T>::reduce(engine, op, &first, second.as_ref(), size, results, &watch).map_err(show)?;
+        engine.reduce(op, &first, second.as_ref(), size, results, &watch).map_err(show)?;
         let held = contents(engine, &held).map_err(show)?;
         compare(&held, &room[to.clone()]).map_err(|error| format!("to an array: {error}"))?;
         if watch.done() > 0 {
@@ -55,7 +52,7 @@ where
 }
 
 /// Pairs of inputs in which some reduction or other shows what it does.
-fn telling<T: Real>(count: usize) -> Vec<[Vec<T>; 2]> {
+fn telling<T: Number>(count: usize) -> Vec<[Vec<T>; 2]> {
     let (zero, nan) = (T::default(), T::from_f64(f64::NAN));
     let only = |value: T| vec![value; count];
     let one_at = |place: usize, value: T, others: T| {
@@ -81,10 +78,7 @@ fn telling<T: Real>(count: usize) -> Vec<[Vec<T>; 2]> {
     ]
 }
 
-pub(super) fn reductions_of_a_line<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn reductions_of_a_line<T: Number>(engine: &AnyEngine) -> Outcome {
     let short = [0, 1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1000, 1023, 1024, 1025, 1056, 2047, 2048, 5000];
     let long = [31 * 1024, 32 * 1024 + 1, 40_000];
     let lengths = if is_slow(engine) { short.to_vec() } else { [&short[..], &long].concat() };
@@ -108,10 +102,7 @@ where
     Ok(())
 }
 
-pub(super) fn reductions_of_many<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn reductions_of_many<T: Number>(engine: &AnyEngine) -> Outcome {
     let most = if is_slow(engine) { 4000 } else { 20_000 };
     let mut sizes = vec![[0, 5, 3], [3, 5, 0], [3, 0, 2], [0, 0, 0]];
     for inner in [1, 2, 3, 32, 127, 128, 129, 300] {
@@ -138,10 +129,7 @@ where
 }
 
 /// Any size, any reduction.
-pub(super) fn reduction_properties<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn reduction_properties<T: Number>(engine: &AnyEngine) -> Outcome {
     let (inner, length) = (prop_oneof![1..6_usize, 100..300_usize], prop_oneof![0..40_usize, 900..2200_usize]);
     let strategy = (inner, length, 1..5_usize, proptest::sample::select(&REDUCTIONS[..]), any::<bool>());
     let most = if is_slow(engine) { 4000 } else { 200_000 };

@@ -1,7 +1,7 @@
 //! Running sums and products along lines.
 
 use proptest::prelude::*;
-use stencil_mex::stencil::{Arithmetic, Compute, Real, Scan};
+use stencil_mex::stencil::{Compute, Number, Scan};
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, samples, size_of_check};
 use super::{blank, cancelling, check_arrays, elements, numbers};
@@ -11,15 +11,12 @@ use crate::common::selection;
 const SCANS: [Scan; 2] = [Scan::Sum, Scan::Product];
 
 /// Factors about 1, so that products stay numbers, some of them negative.
-fn factors<T: Real>(count: usize, seed: u64) -> Vec<T> {
+fn factors<T: Number>(count: usize, seed: u64) -> Vec<T> {
     let scaled = samples(count, seed).into_iter().enumerate();
     scaled.map(|(i, x)| T::from_f64((1.0 + x.fract() / 8.0) * if i % 7 == 3 { -1.0 } else { 1.0 })).collect()
 }
 
-fn check_scan<T: Real>(engine: &AnyEngine, op: Scan, input: &[T], size: [usize; 3]) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_scan<T: Number>(engine: &AnyEngine, op: Scan, input: &[T], size: [usize; 3]) -> Outcome {
     let what = format!("{op:?} {size:?} {:?}", input.last());
     let operation = (op, size_of::<T>(), magnitude_of(&size));
     let (shape, numbers) = ((size_of_check(engine, size), size_of::<T>()), (op, input.first(), size_of::<T>()));
@@ -27,16 +24,13 @@ where
         return Ok(());
     }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
-        Arithmetic::<T>::scan(engine, op, &from[0], size, to, watch)
+        engine.scan(op, &from[0], size, to, watch)
     })
     .map_err(|error| format!("{op:?} of {size:?}: {error}"))
 }
 
 /// Of this size: sums that tell their order, products that do, special numbers, and zeros of either sign.
-fn check_size<T: Real>(engine: &AnyEngine, size: [usize; 3]) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_size<T: Number>(engine: &AnyEngine, size: [usize; 3]) -> Outcome {
     let count = elements(&size);
     check_scan(engine, Scan::Sum, &cancelling::<T>(count, 1), size)?;
     check_scan(engine, Scan::Product, &factors::<T>(count, 2), size)?;
@@ -45,10 +39,7 @@ where
     SCANS.into_iter().try_for_each(|op| check_scan(engine, op, &numbers::<T>(count, 3), size))
 }
 
-pub(super) fn scans<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn scans<T: Number>(engine: &AnyEngine) -> Outcome {
     let most = if is_slow(engine) { 6000 } else { 40_000 };
     let lengths = [1, 2, 3, 8, 31, 32, 33, 63, 64, 65, 255, 256, 257, 300, 1000, 1023, 1024, 1025, 1056, 2047, 3500];
     let mut sizes = vec![[0, 5, 3], [3, 5, 0], [3, 0, 2], [0, 0, 0]];
@@ -67,10 +58,7 @@ where
 }
 
 /// Any size.
-pub(super) fn scan_properties<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn scan_properties<T: Number>(engine: &AnyEngine) -> Outcome {
     let (inner, length) = (prop_oneof![1..6_usize, 20..300_usize], prop_oneof![1..80_usize, 900..3300_usize]);
     let most = if is_slow(engine) { 4000 } else { 100_000 };
     run_properties(if is_slow(engine) { 20 } else { 100 }, &(inner, length, 1..40_usize), |(inner, length, outer)| {

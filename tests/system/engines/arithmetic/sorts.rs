@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Arithmetic, Compute, Order, Places, Real, Reference, Target};
+use stencil_mex::stencil::{Compute, Number, Order, Places, Reference, Target};
 
 use super::super::checks::{Outcome, is_slow, magnitude_of, run_properties, size_of_check};
 use super::{blank, check_arrays, compare, elements, numbers, show, specials};
@@ -13,10 +13,7 @@ use crate::common::selection;
 
 const ORDERS: [Order; 2] = [Order::Ascending, Order::Descending];
 
-fn check_sort<T: Real>(engine: &AnyEngine, order: Order, input: &[T], size: [usize; 3]) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_sort<T: Number>(engine: &AnyEngine, order: Order, input: &[T], size: [usize; 3]) -> Outcome {
     let what = format!("{order:?} {size:?} {:?}", input.last());
     let operation = (order, size_of::<T>(), magnitude_of(&size));
     let (shape, numbers) = ((size_of_check(engine, size), size_of::<T>()), (order, input.first(), size_of::<T>()));
@@ -24,7 +21,7 @@ where
         return Ok(());
     }
     check_arrays(engine, &[input], &blank::<T>(input.len()), input.len(), |engine, from, to, watch| {
-        let places = Arithmetic::<T>::sort(engine, order, &from[0], size, to, false, watch)?;
+        let places = engine.sort(order, &from[0], size, to, false, watch)?;
         assert!(places.is_none(), "places that nobody wanted");
         Ok(())
     })
@@ -33,11 +30,11 @@ where
         let from = array_with(engine, input).map_err(show)?;
         let mut to = array_with(engine, &blank::<T>(input.len())).map_err(show)?;
         let watch = Watch::new();
-        let places = Arithmetic::<T>::sort(engine, order, &from, size, &mut to, true, &watch).map_err(show)?;
+        let places = engine.sort(order, &from, size, &mut to, true, &watch).map_err(show)?;
         let places = places.ok_or("no places")?;
         let sorted = contents(engine, &to).map_err(show)?;
         let mut told = blank::<T>(input.len());
-        Arithmetic::<T>::ordinals(engine, &places, Target::Host(&mut told), &watch).map_err(show)?;
+        engine.ordinals(&places, Target::Host(&mut told).into(), &watch).map_err(show)?;
         if watch.done() != 2 * input.len() as u64 {
             return Err(format!("{} elements were counted", watch.done()));
         }
@@ -45,7 +42,7 @@ where
             // Of one line, they are places in the array.
             let mut picked = blank::<T>(input.len());
             let places = Places::Held(Arc::new(places));
-            Arithmetic::<T>::pick(engine, &from, &places, Target::Host(&mut picked), &watch).map_err(show)?;
+            engine.pick(&from, &places, Target::Host(&mut picked), &watch).map_err(show)?;
             compare(&picked, &sorted).map_err(|error| format!("what is picked there: {error}"))?;
         }
         Ok([sorted, told])
@@ -59,15 +56,12 @@ where
 }
 
 /// Numbers of which many are equal: zeros of either sign among them, and NaN.
-fn repeated<T: Real>(count: usize) -> Vec<T> {
+fn repeated<T: Number>(count: usize) -> Vec<T> {
     let few: Vec<T> = [2.0, -1.0, 0.0, -0.0, 0.5, f64::NAN, -3.0, -0.0, f64::INFINITY].map(T::from_f64).to_vec();
     (0..count).map(|i| few[i * 31 % 101 % few.len()]).collect()
 }
 
-fn check_size<T: Real>(engine: &AnyEngine, size: [usize; 3]) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+fn check_size<T: Number>(engine: &AnyEngine, size: [usize; 3]) -> Outcome {
     let (count, special) = (elements(&size), specials::<T>());
     for order in ORDERS {
         check_sort(engine, order, &numbers::<T>(count, 1), size)?;
@@ -79,10 +73,7 @@ where
     Ok(())
 }
 
-pub(super) fn sorts<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn sorts<T: Number>(engine: &AnyEngine) -> Outcome {
     let most = if is_slow(engine) { 5000 } else { 20_000 };
     let mut sizes = vec![[0, 5, 3], [3, 5, 0], [3, 0, 2], [0, 0, 0], [1, 0, 1]];
     for length in [1, 2, 7, 8, 9, 31, 32, 33, 255, 257, 1000, 1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097] {
@@ -100,10 +91,7 @@ where
 }
 
 /// Any size.
-pub(super) fn sort_properties<T: Real>(engine: &AnyEngine) -> Outcome
-where
-    AnyEngine: Compute<T> + Arithmetic<T>,
-{
+pub(super) fn sort_properties<T: Number>(engine: &AnyEngine) -> Outcome {
     let most = if is_slow(engine) { 3000 } else { 50_000 };
     let length = prop_oneof![2 => 1..70_usize, 1 => 1..12_000_usize];
     run_properties(

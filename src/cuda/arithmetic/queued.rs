@@ -16,7 +16,7 @@ use crate::platform::watch::Watch;
 use crate::stencil::{Array, Error};
 
 /// The work of one call, and the buffers that it uses.
-pub(super) struct Operation<'d, K> {
+pub(super) struct Queued<'d, K> {
     own: CallBuffers,
     pub(super) kernels: K,
     queue: Arc<Queue>,
@@ -26,18 +26,14 @@ pub(super) struct Operation<'d, K> {
     watch: &'d Watch,
 }
 
-impl<'d, K: Family> Operation<'d, K> {
+impl<'d, K: Family> Queued<'d, K> {
     /// Before anything of it is put on the stream; `name` is what it is, for people.
-    pub(super) fn begin(
-        device: &'d mut Device,
-        name: &'static str,
-        watch: &'d Watch,
-    ) -> Result<Operation<'d, K>, Error> {
+    pub(super) fn begin(device: &'d mut Device, name: &'static str, watch: &'d Watch) -> Result<Queued<'d, K>, Error> {
         watch.check()?;
         let kernels = K::load(&device.modules)?;
         let queue = device.queue.clone();
         let beginning = queue.begin(&Load { name, pace: None, bytes: 0 })?;
-        Ok(Operation { own: CallBuffers::new(&queue), kernels, queue, beginning, name, device, watch })
+        Ok(Queued { own: CallBuffers::new(&queue), kernels, queue, beginning, name, device, watch })
     }
 
     pub(super) fn stream(&self) -> &Stream {
