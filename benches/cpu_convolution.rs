@@ -230,14 +230,7 @@ fn main() {
             match case.single {
                 false => measure::<f64>(&engine, level, case, boundary, quick),
                 true => {
-                    let of_single = match boundary {
-                        Boundary::Constant(value) => Boundary::Constant(value as f32),
-                        Boundary::Replicate => Boundary::Replicate,
-                        Boundary::Symmetric => Boundary::Symmetric,
-                        Boundary::Mirror => Boundary::Mirror,
-                        Boundary::Circular => Boundary::Circular,
-                    };
-                    measure::<f32>(&engine, level, case, of_single, quick);
+                    measure::<f32>(&engine, level, case, boundary.map(|value| value as f32), quick);
                 }
             }
         }

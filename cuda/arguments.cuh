@@ -17,7 +17,7 @@ enum Length : int {
     ROUNDS = 4,                // maximum of rounds of a launch over volumes
     RANK = 5,                  // maximum of dimensions of a walk
     STUDY_RADIUS = 4,          // the coefficients of a derivative on either side of a point
-    FILTER_THREADS = 128,      // of a block of any_filter.cu and any_filter_tensor.cu
+    FILTER_THREADS = 128,      // of a block of any_filter/any_filter.cu and any_filter/tensor.cu
     FILTER_TENSOR_TILE = 128,  // rows of a block's tile, on tensor cores
     FILTER_TENSOR_COLUMNS = 32,
 };
@@ -57,7 +57,7 @@ struct PieceArgument {
     unsigned int backwards;     // nonzero to begin with the last tile: data written last are still in the cache
 };
 
-// ---- many sweeps along lines: sweeps.cuh
+// ---- many sweeps along lines: sweeps/sweeps.cuh
 
 // One launch. Positions are counted in elements: (i, j, k) of the array is at i + inner * (j + length * k), and a line
 // is all j of one (i, k).
@@ -77,7 +77,7 @@ struct SweepsArgument {
     PADDING
 };
 
-// ---- sweeps of two levels along lines: sweeps_levels.cu
+// ---- sweeps of two levels along lines: sweeps/levels.cu
 
 struct LevelsArgument {
     ADDRESS(const double) input;  // the newest level, and the one before it
@@ -122,7 +122,7 @@ struct ConvolutionArgument {
     SidesArgument sides;
 };
 
-// ---- filters of any size: any_filter.cu
+// ---- filters of any size: any_filter/any_filter.cu
 
 // Some tiles of an image or a volume for one launch. Places are counted in elements, tiles along the rows first, then
 // along the columns, then along the pages.
@@ -154,7 +154,7 @@ struct FilterArgument {
     SidesArgument sides;
 };
 
-// ---- the convolution on tensor cores: tensor_strips.cuh
+// ---- the convolution on tensor cores: tensor/strips.cuh
 
 // Part of an image or a volume for one launch: whole columns, counted through all pages.
 struct TensorPart {
@@ -182,7 +182,7 @@ struct TensorArgument {
     int zeros[24];  // see `END_OF_BLOCK`
 };
 
-// ---- several sweeps over images in a launch: images/launch.cuh
+// ---- several sweeps over images in a launch: sweeps/images/launch.cuh
 
 // One launch, over images with the same boundary on all sides. Its blocks are (page, strip, segment), the segment
 // counting fastest; if segments are of two lengths, first all the longer ones, then the others. In each block, `warps`
@@ -237,7 +237,7 @@ struct OtherSides {
     double behind;
 };
 
-// ---- several sweeps over small images in a launch: sweeps_tiles.cuh
+// ---- several sweeps over small images in a launch: sweeps/tiles/tiles.cuh
 
 // Place in a region of the ghost value beyond its end.
 struct Repeated {
@@ -272,7 +272,7 @@ struct TilesArgument {
     PADDING
 };
 
-// ---- two sweeps over volumes in a launch: sweeps_volumes_launch.cuh
+// ---- two sweeps over volumes in a launch: sweeps/volumes/launch.cuh
 
 // Tiles along rows or columns: `count` of them write `step` each, the first one `more` in addition, the last one the
 // rest. Each begins `lead` before its first output, and has at least step + lead + 1 rows or columns; the last one is
@@ -315,7 +315,7 @@ struct VolumesArgument {
     Round rounds[ROUNDS];
 };
 
-// ---- arithmetic on arrays: arithmetic.cu
+// ---- arithmetic on arrays: arithmetic/arithmetic.cu
 
 enum class ReductionOp : unsigned int {
     SUM,
@@ -395,7 +395,7 @@ struct ReductionArgument {
 
 enum class ScanOp : unsigned int { SUM, PRODUCT };
 
-// An array of inner x length x outer elements, scanned along the middle: arithmetic_scans.cu.
+// An array of inner x length x outer elements, scanned along the middle: arithmetic/scans.cu.
 OF_CLASS
 struct ScanArgument {
     ADDRESS(const T) from;
@@ -434,7 +434,7 @@ struct FindArgument {
     unsigned long long warps;
 };
 
-// Lines of neighbours, sorted by a byte of their keys or by all of them: arithmetic_sort.cu.
+// Lines of neighbours, sorted by a byte of their keys or by all of them: arithmetic/sort.cu.
 OF_CLASS
 struct SortArgument {
     ADDRESS(const T) from;
@@ -457,7 +457,7 @@ struct OrdinalsArgument {
     unsigned long long count;
 };
 
-// ---- the studies: study_access.cu and so on
+// ---- the studies: study/access.cu and so on
 
 struct AccessArgument {
     ADDRESS(const int) inputs;

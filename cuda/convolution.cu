@@ -2,7 +2,7 @@
 // or a volume.
 //
 // Compiled for -DREAL=float and -DREAL=double, and for a filter of -DSIZE rows and columns, an odd number. Other sizes
-// are for any_filter.cu.
+// are for any_filter/any_filter.cu.
 //
 // A block computes a tile of ROWS x COLUMNS outputs of one page. It stages the samples under it in shared memory, so
 // that each is read from device memory about once. A thread computes two neighbouring rows of OUTPUTS neighbouring

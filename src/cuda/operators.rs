@@ -1,7 +1,7 @@
-//! Choice of the kernel of an operator, on one device as on several.
+//! Runs of operators, on one device as on several.
 
 use super::element::Element;
-use super::kernels::{Kernel, LinesKernel, Operator, SweepsKernel, is_small};
+use super::kernels::{self, Kernel, Operator, Way};
 use super::program::Walked;
 use super::routes::work::Work;
 use crate::platform::watch::Watch;
@@ -24,7 +24,7 @@ pub(crate) trait Runs {
     ) -> Result<(), Error>;
 }
 
-/// Sweeps along lines, by the better one of two kernels for the array.
+/// Sweeps along lines.
 #[expect(clippy::too_many_arguments, reason = "an operator, and its ends")]
 fn along_lines<T: Element>(
     runs: &impl Runs,
@@ -37,14 +37,10 @@ fn along_lines<T: Element>(
     watch: &Watch,
 ) -> Result<(), Error> {
     let on_device = !matches!((&from, &to), (Source::Host(_), Target::Host(_)));
-    let one = if sweeps == 1 { LinesKernel::new(operator, lines, ends, on_device) } else { None };
     let sides = Sides::from([Ends::default(), ends, Ends::default()]);
     let size = [lines.inner(), lines.length(), lines.outer()];
     let work = Work { size, radius: [0, operator.radius, 0], sides, sweeps };
-    match one {
-        Some(kernel) => runs.run(&kernel, &work, from, to, watch),
-        None => runs.run(&SweepsKernel::new(operator, lines, ends), &work, from, to, watch),
-    }
+    runs.run(&*kernels::along_lines(operator, lines, ends, sweeps, on_device), &work, from, to, watch)
 }
 
 /// Sweeps by a convolution.
@@ -55,15 +51,14 @@ pub(crate) fn convolution<T: Element>(
     to: Target<T>,
     watch: &Watch,
 ) -> Result<(), Error> {
-    if let Some((operator, lines, ends)) = Operator::convolution(what) {
-        return along_lines(runs, &operator, lines, ends, what.sweeps(), from, to, watch);
+    match Way::of(what) {
+        Way::Lines(operator, lines, ends) => along_lines(runs, &operator, lines, ends, what.sweeps(), from, to, watch),
+        Way::Convolution(what) => {
+            let (size, radius) = (what.size(), what.filter().radius());
+            let work = Work { size, radius, sides: what.boundary(), sweeps: what.sweeps() };
+            runs.run(&Walked::new(what, runs.walk()), &work, from, to, watch)
+        }
     }
-    // Kernels of certain sizes take arrays without reordering; for the others lines can be cut wherever a tile ends.
-    let turned = if is_small(what.filter()) { None } else { what.along_columns() };
-    let what = turned.as_ref().unwrap_or(what);
-    let (size, radius) = (what.size(), what.filter().radius());
-    let work = Work { size, radius, sides: what.boundary(), sweeps: what.sweeps() };
-    runs.run(&Walked::new(what, runs.walk()), &work, from, to, watch)
 }
 
 /// Sweeps by a stencil.

@@ -9,7 +9,7 @@ use crate::stencil::{Boundary, Compute, Convolution, Filter, Lines, Reference};
 /// Returns boundaries that are the same on all sides, and others that differ from side to side.
 pub(crate) fn all_sides() -> Vec<Sides<f64>> {
     let [one, two] = [7.5, -3.25].map(Boundary::Constant);
-    let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+    let same = Boundary::all_kinds(7.5);
     let ends = |low, high| Ends::new(low, high).unwrap();
     let own = [
         [ends(one, two), ends(Boundary::Mirror, two), Boundary::Circular.into()],

@@ -16,7 +16,15 @@ use std::ops::Index;
 
 use super::{Real, Sample};
 
-/// The ghost values beyond an end of a dimension.
+/// All boundaries but the constants, which are numbers in an option, with their words there.
+pub const BOUNDARY_WORDS: [(&str, Boundary<f64>); 4] = [
+    ("replicate", Boundary::Replicate),
+    ("symmetric", Boundary::Symmetric),
+    ("mirror", Boundary::Mirror),
+    ("circular", Boundary::Circular),
+];
+
+/// The ghost values beyond an end of a dimension. Those that users may ask for are in [`BOUNDARY_WORDS`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Boundary<T> {
     /// This number.
@@ -35,6 +43,27 @@ pub enum Boundary<T> {
 impl<T: Real> Default for Boundary<T> {
     fn default() -> Boundary<T> {
         Boundary::Constant(T::default())
+    }
+}
+
+impl Boundary<f64> {
+    /// One boundary of each kind, the first of which is this constant.
+    pub const fn all_kinds(constant: f64) -> [Boundary<f64>; 1 + BOUNDARY_WORDS.len()] {
+        let [(_, a), (_, b), (_, c), (_, d)] = BOUNDARY_WORDS;
+        [Boundary::Constant(constant), a, b, c, d]
+    }
+}
+
+impl<T: Copy> Boundary<T> {
+    /// Converts its constant.
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> Boundary<U> {
+        match self {
+            Boundary::Constant(value) => Boundary::Constant(convert(value)),
+            Boundary::Replicate => Boundary::Replicate,
+            Boundary::Symmetric => Boundary::Symmetric,
+            Boundary::Mirror => Boundary::Mirror,
+            Boundary::Circular => Boundary::Circular,
+        }
     }
 }
 
@@ -105,6 +134,13 @@ impl<T: Real> Default for Ends<T> {
 impl<T: Copy> From<Boundary<T>> for Ends<T> {
     fn from(boundary: Boundary<T>) -> Ends<T> {
         Ends { low: boundary, high: boundary }
+    }
+}
+
+impl<T: Copy> Ends<T> {
+    /// Converts their constants.
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> Ends<U> {
+        Ends { low: self.low.map(&convert), high: self.high.map(&convert) }
     }
 }
 
@@ -187,6 +223,13 @@ impl<T> Index<usize> for Sides<T> {
 
     fn index(&self, dim: usize) -> &Ends<T> {
         &self.0[dim]
+    }
+}
+
+impl<T: Copy> Sides<T> {
+    /// Converts their constants.
+    pub fn map<U>(self, convert: impl Fn(T) -> U) -> Sides<U> {
+        Sides(self.0.map(|ends| ends.map(&convert)))
     }
 }
 

@@ -31,7 +31,7 @@ pub use arithmetic::{
     Section, Shift, Unary,
 };
 pub use array::{Array, Arrays, Handle, Held, Source, Target};
-pub use boundary::{Boundary, Ends, Sides};
+pub use boundary::{BOUNDARY_WORDS, Boundary, Ends, Sides};
 pub use compute::Compute;
 pub use convolution::{Convolution, Filter, FilterError, MAX_ENTRIES};
 pub use derivative::{CoefficientSource, DERIVATIVE_RADIUS, Derivative};

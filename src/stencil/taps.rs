@@ -17,12 +17,17 @@ pub struct Taps {
 impl Taps {
     /// Copies `values`; `None` if their number is even, or more than [`MAX_TAPS`].
     pub fn new(values: &[f64]) -> Option<Taps> {
-        if values.len() > MAX_TAPS || values.len().is_multiple_of(2) {
+        if !Taps::fit(values.len()) {
             return None;
         }
         let mut taps = Taps { values: [0.0; MAX_TAPS], len: values.len() };
         taps.values[..values.len()].copy_from_slice(values);
         Some(taps)
+    }
+
+    /// True if so many taps have a dedicated kernel.
+    pub fn fit(count: usize) -> bool {
+        count <= MAX_TAPS && !count.is_multiple_of(2)
     }
 
     /// Taps in the order of ascending samples.

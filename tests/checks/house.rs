@@ -63,9 +63,9 @@ const EXCEPTIONS: &[(Rule, &str, usize, &str)] = &[
     (TestLines, "tests/stand_in/cuda/driver.cpp", 2660, "a stand-in's, which follows what it stands in for"),
     (TestLines, "tests/stand_in/cuda/executor.cpp", 1225, "a stand-in's, which follows what it stands in for"),
     (TestLines, "tests/system/cuda_stand_in/several.rs", 1030, "a stand-in's, which follows what it stands in for"),
-    (FunctionLines, "cuda/images/sweeps_images.cuh: sweep_images", 196, "with its loop in parts, ptxas takes other registers: up to 1.16 times as long"),
+    (FunctionLines, "cuda/sweeps/images/images.cuh: sweep_images", 196, "with its loop in parts, ptxas takes other registers: up to 1.16 times as long"),
     (FunctionLines, "cuda/convolution.cu: convolution", 125, "ptxas schedules the parts worse: measured 1.04"),
-    (FunctionLines, "cuda/tensor_volume_consumer.cuh: consume_all", 112, "ptxas schedules the parts worse: measured 1.09"),
+    (FunctionLines, "cuda/tensor/volume_consumer.cuh: consume_all", 112, "ptxas schedules the parts worse: measured 1.09"),
     (FunctionLines, "tests/system/cuda_stand_in/several.rs: threads", 104, "a stand-in's, which follows what it stands in for"),
     (FunctionLines, "tests/system/cuda_stand_in/several.rs: told", 183, "a stand-in's, which follows what it stands in for"),
 ];

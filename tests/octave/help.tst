@@ -45,7 +45,7 @@
 
 %!test # no line is wider than 80 columns
 %! inner = cellfun (@(path) glob (fullfile (folder, path{:}, "*.m")), ...
-%!                  {{"private"}, {"@DeviceArray", "private"}, {"private", "octave", "*"}, {"private", "octave", "*", "@*"}}, ...
+%!                  {{"private"}, {"@DeviceArray", "private"}, {"@DeviceArray", "octave", "*"}, {"@DeviceArray", "octave", "*", "@*"}}, ...
 %!                  "UniformOutput", false);
 %! for file = [files; methods; vertcat(inner{:})]'
 %!   wide = cellfun (@numel, help_lines (file{1})) + 1 > 80;
@@ -212,7 +212,7 @@
 %! endfor
 
 %!test # the function that stands for the class in Octave has the same help, tests and demo
-%! paths = {{"private", "octave", "native", "@DeviceArray"}, {"@DeviceArray"}};
+%! paths = {{"@DeviceArray", "octave", "native", "@DeviceArray"}, {"@DeviceArray"}};
 %! both = cellfun (@(path) fullfile (folder, path{:}, "DeviceArray.m"), paths, "UniformOutput", false);
 %! assert (help_lines (both{1}), help_lines (both{2}));
 %! blocks = cellfun (@(file) regexp (fileread (file), '%!demo.*', "match", "once"), both, "UniformOutput", false);

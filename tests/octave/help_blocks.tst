@@ -1,8 +1,9 @@
 ## The blocks at the end of the help files: "test NAME", "example NAME" and "demo NAME" work, in a session of a user.
 
 %!shared names
-%! names = {"StencilConstantMemory_CUDA", "DerivativeConstantMemory_CUDA", "ConvolutionConstantMemory_CUDA", ...
-%!          "@DeviceArray/DeviceArray", "ConstantMemoryDevice_CUDA", "ConstantMemoryStudy_CUDA"};
+%! files = glob (fullfile (fileparts (which ("DeviceArray_CUDA")), "*_CUDA.m"))';
+%! [~, names] = cellfun (@fileparts, files, "UniformOutput", false);
+%! names = [setdiff(names, "DeviceArray_CUDA"), {"@DeviceArray/DeviceArray"}];
 
 %!test # test NAME: there are tests, all pass, and none is skipped
 %! for name = names

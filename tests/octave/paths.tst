@@ -8,7 +8,7 @@
 %!  from = fileparts (file_in_loadpath ("DeviceArray_CUDA.m"));
 %!  place = tempname ();
 %!  mkdir (place);
-%!  for name = {"PKG_ADD", "PKG_DEL", "private", "@DeviceArray"}
+%!  for name = {"PKG_ADD", "PKG_DEL", "@DeviceArray"}
 %!    copyfile (fullfile (from, name{1}), place);
 %!  endfor
 %!  fclose (fopen (fullfile (place, ["libstencil_object-" OCTAVE_VERSION ".so"]), "w"));
@@ -54,7 +54,7 @@
 %!test # the function that makes the type of Octave's own comes first where there is such a type
 %! place = played ("true");
 %! cleaner = onCleanup (@() rmdir_all (place));
-%! native = fullfile (place, "private", "octave", "native");
+%! native = fullfile (place, "@DeviceArray", "octave", "native");
 %! lines = {"addpath (place); assert (DeviceArray (5), {'make', 5});"; ...
 %!          "addpath (place, '-end'); assert (DeviceArray (1, 'Backend', 'cpu'), {'make', 1, 'Backend', 'cpu'});"; ...
 %!          "assert (DeviceArray (), {'statics'});"; ...
@@ -66,7 +66,7 @@
 %!test # a path that was saved has it no more where there is none
 %! place = played ("false");
 %! cleaner = onCleanup (@() rmdir_all (place));
-%! lines = {"addpath (fullfile (place, 'private', 'octave', 'native'));"; ...
+%! lines = {"addpath (fullfile (place, '@DeviceArray', 'octave', 'native'));"; ...
 %!          "addpath (place); assert (isempty (strfind (path (), 'native')));"; ...
 %!          "rmpath (place); assert (path (), before); disp ('done');"};
 %! [status, out] = fresh (lines, place);

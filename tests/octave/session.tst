@@ -375,6 +375,8 @@
 %!   "ConstantMemoryDevice_CUDA",      {"numberOfInputs", "numberOfOutputs", "busy", "notBuilt"}
 %!   "ConstantMemoryStudy_CUDA",       {"numberOfInputs", "numberOfOutputs", "study", "option", "noDevice", "busy", "outOfMemory", "notBuilt"}
 %!   };
+%! [~, all] = cellfun (@fileparts, glob (fullfile (fileparts (which ("DeviceArray_CUDA")), "*_CUDA.m")), "UniformOutput", false);
+%! assert (sort (names(:,1)), setdiff (all, "DeviceArray_CUDA"));
 %! for i = 1:rows (names)
 %!   [name, words] = names{i,:};
 %!   text = help (name);

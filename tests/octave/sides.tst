@@ -2,28 +2,9 @@
 
 %!function y = pad (x, dim, reach, low, high)
 %!  ## x, extended along a dimension; the words are those of the option.
-%!  n = size (x, dim);
-%!  index = repmat ({':'}, 1, max (3, dim));
-%!  y = x;
-%!  for at = 1:reach
-%!    y = cat (dim, ghost (x, index, dim, n, 1 - at, low), y, ghost (x, index, dim, n, n + at, high));
-%!  endfor
-%!endfunction
-
-%!function g = ghost (x, index, dim, n, at, how)
-%!  index{dim} = 1;
-%!  if (! ischar (how))
-%!    g = how * ones (size (x(index{:})));
-%!    return;
-%!  endif
-%!  switch (how)
-%!    case "replicate", at = min (max (at, 1), n);
-%!    case "circular",  at = mod (at - 1, n) + 1;
-%!    case "symmetric", at = mod (at - 1, 2 * n) + 1;  if (at > n), at = 2 * n + 1 - at; endif
-%!    case "mirror",    p = max (2 * n - 2, 1);  at = mod (at - 1, p) + 1;  if (at > n), at = 2 * n - at; endif
-%!  endswitch
-%!  index{dim} = at;
-%!  g = x(index{:});
+%!  before = zeros (1, dim);
+%!  before(dim) = reach;
+%!  y = extended (x, before, [repmat({0}, 1, dim - 1), {{low, high}}]);
 %!endfunction
 
 %!shared pairs

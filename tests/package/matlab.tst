@@ -28,7 +28,7 @@
 %!test  # MATLAB gets nothing that is for Octave alone
 %! assert (exist (fullfile (toolbox (), "toolbox", "@DeviceArray", "sum.m"), "file"), 2);
 %! assert (exist (fullfile (toolbox (), "toolbox", "PKG_ADD"), "file"), 0);
-%! assert (exist (fullfile (toolbox (), "toolbox", "private", "octave")), 0);
+%! assert (exist (fullfile (toolbox (), "toolbox", "@DeviceArray", "octave")), 0);
 
 %!test  # every file is code
 %! files = [glob(fullfile (toolbox (), "*.m")); glob(fullfile (toolbox (), "*", "*.m")); ...

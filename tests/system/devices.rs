@@ -71,9 +71,6 @@ fn tame(count: usize, seed: usize) -> Vec<f64> {
     taps.into_iter().map(|tap| tap / sum).collect()
 }
 
-const BOUNDARIES: [Boundary<f64>; 5] =
-    [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
-
 /// The boundaries of a dimension: the same at both ends, and not.
 fn all_ends() -> Vec<Ends<f64>> {
     let own = [
@@ -82,7 +79,7 @@ fn all_ends() -> Vec<Ends<f64>> {
         (Boundary::Mirror, Boundary::Replicate),
     ];
     let own = own.into_iter().filter_map(|(low, high)| Ends::new(low, high));
-    BOUNDARIES.into_iter().map(Ends::from).chain(own).collect()
+    Boundary::all_kinds(2.5).into_iter().map(Ends::from).chain(own).collect()
 }
 
 /// Has `run`, which does so many updates, compute on the devices and on the plain reference, and compares every bit and
@@ -134,23 +131,10 @@ fn check_convolution(team: &Team, size: [usize; 3], filter: [usize; 3], sides: S
         engine.convolution(&what, from, to, watch)
     })?;
     let of_single = Filter::new(singles(&entries), filter).map_err(|error| error.to_string())?;
-    let what = Convolution::new(size, of_single).with_boundary(single(sides)).with_sweeps(sweeps);
+    let what = Convolution::new(size, of_single).with_boundary(sides.map(|value| value as f32)).with_sweeps(sweeps);
     check(&format!("single, {words}"), team, &singles(&input), input.len() * sweeps, |engine, from, to, watch| {
         engine.convolution(&what, from, to, watch)
     })
-}
-
-/// The boundaries in single.
-fn single(sides: Sides<f64>) -> Sides<f32> {
-    let boundary = |boundary| match boundary {
-        Boundary::Constant(value) => Boundary::Constant(value as f32),
-        Boundary::Replicate => Boundary::Replicate,
-        Boundary::Symmetric => Boundary::Symmetric,
-        Boundary::Mirror => Boundary::Mirror,
-        Boundary::Circular => Boundary::Circular,
-    };
-    let ends = |d: usize| sides[d].both().map(boundary);
-    [0, 1, 2].map(|d| Ends::new(ends(d)[0], ends(d)[1]).unwrap_or_default()).into()
 }
 
 /// Lines of lengths around parts and halos, with all boundaries at either end.

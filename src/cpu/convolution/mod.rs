@@ -188,7 +188,7 @@ mod tests {
     /// One boundary on all sides, and a different one on each side.
     fn boundaries<T: Real>() -> Vec<Sides<T>> {
         let [one, two] = [1.5, -2.5].map(|value| Boundary::Constant(T::from_f64(value)));
-        let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+        let same = Boundary::all_kinds(1.5).map(|boundary| boundary.map(T::from_f64));
         let ends = |low, high| Ends::new(low, high).unwrap();
         let own = [
             [ends(one, two), ends(Boundary::Mirror, two), Boundary::Circular.into()],

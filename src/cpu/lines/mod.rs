@@ -347,7 +347,7 @@ mod tests {
     /// One boundary at both ends, and different ones at each.
     pub(super) fn boundaries() -> Vec<Ends<f64>> {
         let [one, two] = [1.5, -0.5].map(Boundary::Constant);
-        let same = [one, Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+        let same = Boundary::all_kinds(1.5);
         let own =
             [(one, two), (Boundary::Mirror, two), (one, Boundary::Symmetric), (Boundary::Replicate, Boundary::Mirror)];
         let own = own.map(|(low, high)| Ends::new(low, high).unwrap());

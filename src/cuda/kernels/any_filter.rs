@@ -1,4 +1,5 @@
-//! Convolutions by filters of any size: `cuda/any_filter.cu`, and `cuda/any_filter_tensor.cu` where that is faster.
+//! Convolutions by filters of any size, by the kernels of `cuda/any_filter`: `any_filter.cu`, and `tensor.cu` where that
+//! is faster.
 //!
 //! A thread slides along the filter with as many samples in registers as it computes outputs. It slides along the rows
 //! of a column, or, under a filter of one row and one page, along the columns: a [`View`] gives the direction, and the

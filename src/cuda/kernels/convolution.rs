@@ -1,4 +1,4 @@
-//! Convolutions over images and volumes: `cuda/convolution.cu`, and the choice of the kernel for a filter.
+//! Convolutions over images and volumes by square filters: `cuda/convolution.cu`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,16 +8,13 @@ use cudarc::driver::sys;
 use super::super::Element;
 use super::super::module::{Function, Modules, Shape, Turns, counter, launch};
 use super::super::pace::SharedPace;
-use super::any_filter;
 use super::columns::{ColumnUnits, columns_of_tiles};
-use super::fused::{images, tiles, volumes};
-use super::{Area, Kernel, LoadOnce, Loaded, Plan, at, tensor};
+use super::{Area, LoadOnce, Loaded, Plan, at};
 use crate::cuda::arguments::{ConvolutionArgument, SidesArgument};
-use crate::partition::{Cut, Size};
-use crate::stencil::{Convolution, Ends, Error, Filter, Sides};
+use crate::partition::Size;
+use crate::stencil::{Error, Filter};
 
-/// Filters with modules of their own, by rows and columns: one for single and one for double. All others go through
-/// [`any_filter`].
+/// Filters with modules of their own, by rows and columns: one for single and one for double.
 const SQUARE: [(usize, [&str; 2]); 7] = [
     (3, ["convolution_float_03", "convolution_double_03"]),
     (5, ["convolution_float_05", "convolution_double_05"]),
@@ -29,153 +26,45 @@ const SQUARE: [(usize, [&str; 2]); 7] = [
 ];
 
 /// Rows, and about the columns, of outputs that a block of those modules computes.
-const TILE: [usize; 2] = [64, 32];
+pub(super) const TILE: [usize; 2] = [64, 32];
 
-/// Maximum size of filters for the kernels of several sweeps, and the square ones: rows and columns of filters of one
-/// page, and extents of others along each dimension.
-const LARGEST: [usize; 2] = [15, 7];
-
-/// Minimum of multiply-adds counted for an output: on the slowest devices they take as long as moving it.
-const MIN_WORK: usize = 11;
-
-/// Nanoseconds that a byte takes to the device and back: 10^8 doubles go there in 16.2 ms and come back in 21.2 (an
-/// H200 and 16 threads, BENCHMARKS.md). On other machines it takes longer.
-const LINK_NS_PER_BYTE: f64 = 0.05;
-
-/// Nanoseconds of a multiply-add if several sweeps are done at once: 3 x 3 in double does 1,240 thousand million
-/// updates a second (an H200, BENCHMARKS.md). On other chips it takes longer; one with few units for doubles computes
-/// up to twice as much as necessary.
-const NS_PER_MULTIPLY_ADD: f64 = 7e-5;
-
-/// True if the filter is one for kernels of fixed sizes.
-pub(in super::super) fn is_small<T: Element>(filter: &Filter<T>) -> bool {
-    let size = filter.size();
-    filter.is_centred() && size.iter().all(|&entries| entries <= LARGEST[usize::from(size[2] > 1)])
+/// Returns the module for filters of this size.
+pub(super) fn module_for<T: Element>(filter: Size) -> Option<&'static str> {
+    let (_, names) = SQUARE.iter().find(|(size, _)| filter[..2] == [*size, *size])?;
+    Some(if T::NAME == f32::NAME { names[0] } else { names[1] })
 }
 
-/// A convolution, for any number of sweeps.
-#[derive(Debug, Clone)]
-pub(in super::super) struct ConvolutionKernel<T> {
-    size: Size,
-    filter: Filter<T>,
-    sides: Sides<T>,
-    loaded: LoadOnce,
-    by_any_filter: LoadOnce,
-    on_tensor_cores: LoadOnce,
-    several_sweeps: images::LoadedModules,
-    over_volumes: LoadOnce,
-    in_tiles: LoadOnce,
-}
-
-impl<T: Element> ConvolutionKernel<T> {
-    pub(in super::super) fn new(what: &Convolution<T>) -> ConvolutionKernel<T> {
-        let (size, filter, sides) = (what.size(), what.filter().clone(), what.boundary());
-        let (loaded, by_any_filter, on_tensor_cores, several_sweeps, over_volumes, in_tiles) = Default::default();
-        ConvolutionKernel {
-            size,
-            filter,
-            sides,
-            loaded,
-            by_any_filter,
-            on_tensor_cores,
-            several_sweeps,
-            over_volumes,
-            in_tiles,
-        }
-    }
-}
-
-impl<T: Element> Kernel<T> for ConvolutionKernel<T> {
-    fn another(&self) -> Box<dyn Kernel<T>> {
-        Box::new(self.clone())
-    }
-
-    fn cut(&self, _: usize, target: usize, limit: usize) -> Cut<T> {
-        Cut::volume(self.size, self.sides, self.filter.radius(), target, limit)
-    }
-
-    fn deep(&self, sweeps: usize, limit: usize) -> Option<Cut<T>> {
-        let update = self.work() as f64 * NS_PER_MULTIPLY_ADD / (size_of::<T>() as f64 * LINK_NS_PER_BYTE);
-        Cut::deep(self.size, self.sides, self.filter.radius(), sweeps, limit, update)
-    }
-
-    fn halo_samples(&self, _: usize) -> usize {
-        0
-    }
-
-    fn work(&self) -> usize {
-        let entries = self.filter.values().len().max(MIN_WORK);
-        // In single, the slowest of devices does twice as many in the same time: a safe estimate.
-        if T::NAME == f32::NAME { entries.div_ceil(2) } else { entries }
-    }
-
-    fn name(&self) -> &'static str {
-        "a convolution"
-    }
-
-    fn prefers_resident(&self, sweeps: usize) -> bool {
-        sweeps > 1
-    }
-
-    fn plan(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        if !is_small(&self.filter) {
-            return any_filter::plan(&self.by_any_filter, modules, area, &self.filter);
-        }
-        let single_sweeps = self.plan_single_sweeps(modules, area)?;
-        if let Some(tilings) = tiles::Tilings::of(modules, area, &self.filter) {
-            return tiles::plan(&self.in_tiles, modules, area, &self.filter, tilings, single_sweeps);
-        }
-        match images::View::of(area.tile.size(), self.filter.size()) {
-            Some(view) => images::plan(&self.several_sweeps, modules, area, &self.filter, view, single_sweeps),
-            None => {
-                volumes::plan(&self.over_volumes, modules, area, &self.filter, self.effective_sides(), single_sweeps)
-            }
-        }
-    }
-}
-
-impl<T: Element> ConvolutionKernel<T> {
-    /// Returns the boundaries, with zeros along dimensions where the filter has one entry: no ghost cell is multiplied
-    /// there.
-    fn effective_sides(&self) -> Sides<T> {
-        let radius = self.filter.radius();
-        [0, 1, 2].map(|d| if radius[d] > 0 { self.sides[d] } else { Ends::default() }).into()
-    }
-
-    /// Plans the launches of single sweeps.
-    fn plan_single_sweeps(&self, modules: &Modules, area: &Area<T>) -> Result<Box<dyn Plan<T> + '_>, Error> {
-        let by_any_filter = || any_filter::plan(&self.by_any_filter, modules, area, &self.filter);
-        if any_filter::is_few(area.tile.size(), TILE) {
-            return by_any_filter();
-        }
-        if let Some(plan) = tensor::plan(&self.on_tensor_cores, modules, area, &self.filter, self.effective_sides())? {
-            return Ok(plan);
-        }
-        let filter = self.filter.size();
-        let own = SQUARE.iter().find(|(size, _)| filter[..2] == [*size, *size]);
-        let Some((_, names)) = own else { return by_any_filter() };
-        let name = if T::NAME == f32::NAME { names[0] } else { names[1] };
-        let kernel =
-            if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
-        let entries = (c"F", bytemuck::cast_slice(self.filter.values()));
-        let Loaded { function, module, .. } = self.loaded.get(modules, area.queued, name, entries, kernel)?;
-        let size = area.tile.size();
-        let span = area.tile.span();
-        let rows = size[0].max(1);
-        let outputs = span.start / rows..span.end.div_ceil(rows);
-        let tile = [module.constant(c"tile_rows_of_output")?, module.constant(c"tile_columns_of_output")?];
-        Ok(Box::new(ConvolutionPlan {
-            function,
-            pace: module.pace(area.shared),
-            threads: module.constant(c"tile_threads")?,
-            tile,
-            filter,
-            size,
-            sides: SidesArgument::new([0, 1, 2].map(|d| area.sides[d])),
-            units: ColumnUnits::new(size[1], tile[1], outputs),
-            turns: area.queued.then(|| modules.turns().clone()),
-        }))
-    }
+/// Plans the launches of single sweeps by the module of this name.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn plan<'a, T: Element>(
+    loaded: &'a LoadOnce,
+    modules: &Modules,
+    area: &Area<T>,
+    filter: &Filter<T>,
+    name: &'static str,
+) -> Result<Box<dyn Plan<T> + 'a>, Error> {
+    let entries = (c"F", bytemuck::cast_slice(filter.values()));
+    let filter = filter.size();
+    let kernel = if filter[2] > 1 { c"convolution_3D_const_mem_kernel" } else { c"convolution_2D_const_mem_kernel" };
+    let Loaded { function, module, .. } = loaded.get(modules, area.queued, name, entries, kernel)?;
+    let size = area.tile.size();
+    let span = area.tile.span();
+    let rows = size[0].max(1);
+    let outputs = span.start / rows..span.end.div_ceil(rows);
+    let tile = [module.constant(c"tile_rows_of_output")?, module.constant(c"tile_columns_of_output")?];
+    Ok(Box::new(ConvolutionPlan {
+        function,
+        pace: module.pace(area.shared),
+        threads: module.constant(c"tile_threads")?,
+        tile,
+        filter,
+        size,
+        sides: SidesArgument::new([0, 1, 2].map(|d| area.sides[d])),
+        units: ColumnUnits::new(size[1], tile[1], outputs),
+        turns: area.queued.then(|| modules.turns().clone()),
+    }))
 }
 
 /// A convolution over a tile, which has whole columns.

@@ -1,4 +1,4 @@
-//! Many sweeps of two time levels along lines of neighbours: `cuda/sweeps_levels.cu`.
+//! Many sweeps of two time levels along lines of neighbours: `cuda/sweeps/levels.cu`.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use cudarc::driver::sys;
 
 use super::super::module::{Function, Modules, Shape, counter, launch};
 use super::super::pace::{SharedPace, evenly};
-use super::{LoadOnce, Loaded, Plan};
+use super::{LoadOnce, Loaded, Plan, are_known};
 use crate::cuda::arguments::{EndsArgument, LevelsArgument};
 use crate::stencil::{Error, Stencil};
 
@@ -113,7 +113,7 @@ impl LevelsKernel {
     pub(in super::super) fn new(what: &Stencil, weight: f64) -> Option<LevelsKernel> {
         let (lines, radius) = (what.lines(), what.taps().radius());
         let fits = lines.inner() == 1 && (1..=MODULES.len()).contains(&radius) && lines.length() > radius;
-        fits.then(|| LevelsKernel { what: *what, weight, loaded: LoadOnce::default() })
+        (fits && are_known(what.boundary())).then(|| LevelsKernel { what: *what, weight, loaded: LoadOnce::default() })
     }
 
     /// Returns the stencil.

@@ -11,9 +11,7 @@ use super::super::pace::SharedPace;
 use super::{Area, Kernel, LoadOnce, Loaded, Plan};
 use crate::cuda::arguments::PieceArgument;
 use crate::partition::Cut;
-use crate::stencil::{
-    CoefficientSource, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Error, Lines, MAX_TAPS, Stencil,
-};
+use crate::stencil::{CoefficientSource, DERIVATIVE_RADIUS, Derivative, Ends, Error, Filter, Lines, MAX_TAPS, Stencil};
 
 /// Modules of `cuda/stencil.cu`, for 1, 3, .. 21 taps.
 const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
@@ -31,12 +29,12 @@ const STENCILS: [&str; MAX_TAPS.div_ceil(2)] = [
 ];
 
 /// Minimum length of lines that are cut, each by itself, into tiles with halos.
-const SPLIT_LENGTH: usize = 1 << 14;
+pub(super) const SPLIT_LENGTH: usize = 1 << 14;
 
 /// Maximum length of lines with zeros outside that are computed as one run of memory. (21 taps, one sweep, of the speed
 /// of a copy: 0.34 for lines of 10, where the kernel that keeps lines whole has 0.25; 0.74 for lines of 1,000, where
 /// that has 0.8.)
-const AS_ONE_LENGTH: usize = 100;
+pub(super) const AS_ONE_LENGTH: usize = 100;
 
 /// An operator along lines, with its own modules and coefficients.
 #[derive(Debug, Clone, Copy)]
@@ -67,17 +65,10 @@ impl Operator {
         Operator::new(kind, DERIVATIVE_RADIUS, bytemuck::cast_slice(what.coefficients()))
     }
 
-    /// Returns the operator of a convolution by a filter whose entries are all along one dimension, with the lines
-    /// along that: there it is a stencil, with the same chain of multiply-adds, and between these ends. `None` for one
-    /// sweep in single: these kernels are for doubles alone.
-    pub(in super::super) fn convolution<T: Element>(what: &Convolution<T>) -> Option<(Operator, Lines, Ends<T>)> {
-        let filter = what.filter();
-        let is_float = T::NAME == f32::NAME;
-        let is_stencil = filter.is_centred() && filter.values().len() <= MAX_TAPS && (what.sweeps() > 1 || !is_float);
-        let (dim, lines) = what.lines().filter(|_| is_stencil)?;
-        let values = bytemuck::cast_slice(filter.values());
-        let operator = Operator::new(OperatorKind::Stencil { is_float }, filter.radius()[dim], values);
-        Some((operator, lines, what.boundary()[dim]))
+    /// Returns the operator of a filter whose entries are all along one dimension.
+    pub(super) fn filter<T: Element>(filter: &Filter<T>) -> Operator {
+        let kind = OperatorKind::Stencil { is_float: T::NAME == f32::NAME };
+        Operator::new(kind, filter.values().len() / 2, bytemuck::cast_slice(filter.values()))
     }
 
     fn new(kind: OperatorKind, radius: usize, values: &[u8]) -> Operator {
@@ -96,6 +87,11 @@ impl Operator {
         if matches!(self.kind, OperatorKind::Stencil { .. }) { "a stencil" } else { "a derivative" }
     }
 
+    /// True if there is a kernel for one sweep: for stencils, in double alone.
+    pub(super) fn has_single_sweep(&self) -> bool {
+        self.kind != OperatorKind::Stencil { is_float: true }
+    }
+
     /// Returns the multiply-adds for an output.
     pub(super) fn work(&self) -> usize {
         2 * self.radius + 1
@@ -112,23 +108,9 @@ pub(in super::super) struct LinesKernel<T> {
 }
 
 impl<T: Element> LinesKernel<T> {
-    /// Returns the kernel for one sweep along these lines, if it is the best; `on_device` states that the whole array
-    /// lies there.
-    pub(in super::super) fn new(
-        operator: &Operator,
-        lines: Lines,
-        ends: Ends<T>,
-        on_device: bool,
-    ) -> Option<LinesKernel<T>> {
-        if operator.kind == (OperatorKind::Stencil { is_float: true }) {
-            return None;
-        }
-        // The kernel supplies zeros outside; other ghost cells must be in memory.
-        let zeros = ends.same(Ends::default());
-        let as_one = lines.length() < AS_ONE_LENGTH && zeros;
-        let split = lines.length() >= SPLIT_LENGTH && (zeros || !on_device);
-        let best = lines.inner() == 1 && (as_one || split);
-        best.then(|| LinesKernel { operator: *operator, lines, ends, loaded: LoadOnce::default() })
+    /// Returns the kernel for one sweep along these lines.
+    pub(super) fn new(operator: &Operator, lines: Lines, ends: Ends<T>) -> LinesKernel<T> {
+        LinesKernel { operator: *operator, lines, ends, loaded: LoadOnce::default() }
     }
 }
 

@@ -1,7 +1,8 @@
-//! Choice of the kernel for an operator, and its argument.
+//! The kernels: a file a family, which plans its launches and fills in their argument; [`choose`] says which is taken.
 
 mod any_filter;
 mod arithmetic;
+mod choose;
 mod columns;
 mod convolution;
 mod exact;
@@ -28,10 +29,9 @@ use crate::stencil::{Boundary, Ends, Error, Sides};
 pub(super) use arithmetic::{
     ArithmeticKernels, Family, On, ScanKernels, SortKernels, SortRooms, SortedLines, room_of_scan, scratch_of,
 };
-pub(super) use convolution::{ConvolutionKernel, is_small};
+pub(super) use choose::{ConvolutionKernel, Way, along_lines};
 pub(super) use levels::LevelsKernel;
-pub(super) use lines::{LinesKernel, Operator};
-pub(super) use sweeps::SweepsKernel;
+pub(super) use lines::Operator;
 
 /// Compute capability of the chips that load `images`, `tensor` and `volumes`. Others lack these instructions, have
 /// fewer units for them, or were not measured.
@@ -217,6 +217,16 @@ fn word<T>(boundary: Boundary<T>) -> u32 {
     }
 }
 
+/// True if kernels with ghost values of their own, those of [`fused`] and [`levels`], know a dimension's boundaries. Others do
+/// what they do not know.
+fn are_known<T: Element>(ends: Ends<T>) -> bool {
+    ends.both().into_iter().all(|end| match end {
+        Boundary::Constant(_) | Boundary::Replicate | Boundary::Symmetric | Boundary::Mirror | Boundary::Circular => {
+            true
+        }
+    })
+}
+
 /// Returns the address of an element.
 fn at<T>(address: sys::CUdeviceptr, element: usize) -> sys::CUdeviceptr {
     address + (element * size_of::<T>()) as sys::CUdeviceptr
@@ -230,8 +240,8 @@ mod tests {
     #[test]
     fn kernels_are_shared_by_threads() {
         fn shared<T: Send + Sync>() {}
-        shared::<LinesKernel<f64>>();
-        shared::<SweepsKernel<f64>>();
+        shared::<lines::LinesKernel<f64>>();
+        shared::<sweeps::SweepsKernel<f64>>();
         shared::<ConvolutionKernel<f64>>();
         shared::<super::super::module::Function>();
     }

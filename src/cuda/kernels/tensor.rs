@@ -1,4 +1,4 @@
-//! Convolutions on FP64 tensor cores: `cuda/tensor_convolution.cu` and `cuda/tensor_volume.cu`.
+//! Convolutions on FP64 tensor cores: `cuda/tensor/convolution.cu` and `cuda/tensor/volume.cu`.
 //!
 //! They give the bits of `cuda/convolution.cu` for all data. Only chips of [`CAPABILITY`](super::CAPABILITY) load them,
 //! and only for work at which they are [faster](TensorModule::pays).

@@ -171,7 +171,9 @@ impl Emitter<'_> {
                 let nearest = if offset < 0 { Register::of("0") } else { self.last(dim) };
                 self.code.of(Kind::Long, "selp.b64", &[&nearest, &at, &outside])
             }
-            _ => self.wrapped(dim, &at, (offset, end), &outside),
+            Boundary::Symmetric | Boundary::Mirror | Boundary::Circular => {
+                self.wrapped(dim, &at, (offset, end), &outside)
+            }
         };
         matches!(end, Boundary::Constant(_)).then_some(Some(outside))
     }

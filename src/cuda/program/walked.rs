@@ -80,8 +80,8 @@ pub(in crate::cuda) struct Walked<T> {
 
 impl<T: Element> Walked<T> {
     /// Takes the requested walk, or the fastest.
-    pub(in crate::cuda) fn new(what: &Convolution<T>, requested: Option<Gait>) -> Walked<T> {
-        Walked { archived: ConvolutionKernel::new(what), what: what.clone(), requested }
+    pub(in crate::cuda) fn new(what: Convolution<T>, requested: Option<Gait>) -> Walked<T> {
+        Walked { archived: ConvolutionKernel::new(&what), what, requested }
     }
 
     /// Returns the walks over an area.
@@ -112,7 +112,7 @@ impl<T: Element> Walked<T> {
 
 impl<T: Element> Kernel<T> for Walked<T> {
     fn another(&self) -> Box<dyn Kernel<T>> {
-        Box::new(Walked::new(&self.what, self.requested))
+        Box::new(Walked::new(self.what.clone(), self.requested))
     }
 
     fn cut(&self, sweeps: usize, target: usize, limit: usize) -> Cut<T> {

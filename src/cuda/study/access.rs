@@ -1,4 +1,4 @@
-//! Speed of constant memory by access pattern of a table: `cuda/study_access.cu`.
+//! Speed of constant memory by access pattern of a table: `cuda/study/access.cu`.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! A table that every thread reads from end to end: `cuda/study_angles.cu`.
+//! A table that every thread reads from end to end: `cuda/study/angles.cu`.
 
 use super::{Array, Bench, Launch, Row};
 use crate::cuda::arguments::AnglesArgument;

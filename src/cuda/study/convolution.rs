@@ -1,4 +1,4 @@
-//! A convolution that reads its filter from constant memory, and then its image once: `cuda/study_convolution.cu`.
+//! A convolution that reads its filter from constant memory, and then its image once: `cuda/study/convolution.cu`.
 
 use std::ops::RangeInclusive;
 

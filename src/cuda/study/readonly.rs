@@ -1,5 +1,5 @@
 //! Constant memory, the read-only cache and kernel arguments, for the coefficients of a derivative:
-//! `cuda/study_readonly.cu`.
+//! `cuda/study/readonly.cu`.
 
 use super::{Array, Bench, Launch, Row, noise};
 use crate::cuda::arguments::ReadOnlyArgument;

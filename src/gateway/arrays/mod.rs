@@ -104,7 +104,7 @@ enum Verb {
 }
 
 /// Words for the verbs: names of the hosts' own functions, if there are any.
-const VERBS: [(&str, Verb); 120] = [
+const VERBS: &[(&str, Verb)] = &[
     ("plus", Verb::Binary(Binary::Add)),
     ("times", Verb::Binary(Binary::Multiply)),
     ("delete", Verb::Delete),

@@ -10,7 +10,7 @@ use crate::gateway::options;
 use crate::gateway::store::StoredArray;
 use crate::mex::{Argument, Class, Effort, Error, MAX_CELLS};
 use crate::platform::watch::Watch;
-use crate::stencil::{self, Array, Boundary, Ends, Lines, Real, Shape, Sides};
+use crate::stencil::{self, Array, BOUNDARY_WORDS, Boundary, Ends, Lines, Real, Shape, Sides};
 
 /// Runs of this many multiply-adds are watched: they take some tens of milliseconds, a thousand times a thread's cost.
 const LONG: u128 = 1 << 25;
@@ -165,7 +165,7 @@ impl Sweeps {
                 "Bad value for 'Boundary': got a cell of {}, expected one with an entry for each dimension of N, of which \
                  there are {array}{or_of}: a real scalar, {}, or a pair {{low, high}} of these.",
                 each.len(),
-                options::quoted(&WORDS)
+                options::quoted(&BOUNDARY_WORDS)
             )));
         }
         let mut ends = [Ends::default(); 3];
@@ -291,7 +291,7 @@ impl std::fmt::Display for BoundaryOption {
         match self {
             BoundaryOption::One(Boundary::Constant(value)) => f.write_str(&options::number_text(*value)),
             BoundaryOption::One(boundary) => {
-                let word = WORDS.iter().find(|(_, of)| of.same(*boundary)).map_or("", |(word, _)| word);
+                let word = BOUNDARY_WORDS.iter().find(|(_, of)| of.same(*boundary)).map_or("", |(word, _)| word);
                 write!(f, "'{word}'")
             }
             BoundaryOption::Recorded(_) => f.write_str("a number of a step"),
@@ -323,13 +323,6 @@ const MAX_ITERATIONS: usize = u32::MAX as usize;
 
 const SHAPES: [(&str, Shape); 3] = [("same", Shape::Same), ("full", Shape::Full), ("valid", Shape::Valid)];
 
-const WORDS: [(&str, Boundary<f64>); 4] = [
-    ("replicate", Boundary::Replicate),
-    ("symmetric", Boundary::Symmetric),
-    ("mirror", Boundary::Mirror),
-    ("circular", Boundary::Circular),
-];
-
 /// Words of other tools for these boundaries, and ours.
 const OTHER_WORDS: [(&str, &str); 6] = [
     ("periodic", "'circular' here"),
@@ -345,13 +338,13 @@ const OTHER_WORDS: [(&str, &str); 6] = [
 
 /// Returns true if a text names a boundary, in our words or in those of other tools.
 pub(super) fn is_boundary(text: &str) -> bool {
-    let mut words = WORDS.iter().map(|(word, _)| word).chain(OTHER_WORDS.iter().map(|(word, _)| word));
+    let mut words = BOUNDARY_WORDS.iter().map(|(word, _)| word).chain(OTHER_WORDS.iter().map(|(word, _)| word));
     words.any(|word| word.eq_ignore_ascii_case(text))
 }
 
 /// Returns the words for boundaries, then those for shapes.
 pub(super) fn words() -> impl Iterator<Item = &'static str> {
-    WORDS.iter().map(|(word, _)| *word).chain(SHAPES.iter().map(|(word, _)| *word))
+    BOUNDARY_WORDS.iter().map(|(word, _)| *word).chain(SHAPES.iter().map(|(word, _)| *word))
 }
 
 /// Returns true if a text names a shape.
@@ -403,7 +396,7 @@ impl BoundaryOption {
         let cells = value.cells().filter(|cells| !cells.is_empty()).ok_or_else(|| {
             options::bad(format!(
                 "Bad value for '{name}': got {value}, expected a real scalar or {}, or a cell of 1 to {MAX_CELLS} of these.",
-                options::quoted(&WORDS)
+                options::quoted(&BOUNDARY_WORDS)
             ))
         })?;
         cells.iter().map(|cell| BoundaryOption::new(name, cell)).collect::<Result<_, _>>().map(BoundaryOption::Each)
@@ -444,7 +437,7 @@ impl BoundaryOption {
                 "Bad value for 'Boundary': got a cell of {}{}, expected a real scalar, {}, or {expected}.",
                 each.len(),
                 if has_cells { " with cells in it" } else { "" },
-                options::quoted(&WORDS)
+                options::quoted(&BOUNDARY_WORDS)
             ))),
         }
     }
@@ -452,7 +445,7 @@ impl BoundaryOption {
     /// Returns the boundaries at both ends of a dimension; `expected` are an error's words for a cell there.
     fn ends<T: Real>(&self, expected: &str) -> Result<Ends<T>, Error> {
         let [low, high] = self.pair(expected)?.map(|end| match end {
-            BoundaryOption::One(boundary) => rounded(*boundary),
+            BoundaryOption::One(boundary) => boundary.map(T::from_f64),
             // A computed number has no value yet.
             BoundaryOption::Recorded(_) | BoundaryOption::Each(_) => Boundary::Constant(T::default()),
         });
@@ -466,17 +459,6 @@ impl BoundaryOption {
     }
 }
 
-/// Returns the boundary in the class of the computation, with a constant rounded once.
-fn rounded<T: Real>(boundary: Boundary<f64>) -> Boundary<T> {
-    match boundary {
-        Boundary::Constant(value) => Boundary::Constant(T::from_f64(value)),
-        Boundary::Replicate => Boundary::Replicate,
-        Boundary::Symmetric => Boundary::Symmetric,
-        Boundary::Mirror => Boundary::Mirror,
-        Boundary::Circular => Boundary::Circular,
-    }
-}
-
 /// Reads a real scalar of any numeric class, or one of the words.
 fn boundary(name: &str, value: &Argument) -> Result<BoundaryOption, Error> {
     let Some(text) = value.text() else {
@@ -485,11 +467,11 @@ fn boundary(name: &str, value: &Argument) -> Result<BoundaryOption, Error> {
             Scalar::Recorded(number) => BoundaryOption::Recorded(number),
         });
         return option.ok_or_else(|| {
-            let words = options::quoted(&WORDS);
+            let words = options::quoted(&BOUNDARY_WORDS);
             options::bad(format!("Bad value for '{name}': got {value}, expected a real scalar or {words}."))
         });
     };
-    options::choice_of_text(name, text, &WORDS).map(BoundaryOption::One).map_err(|error| {
+    options::choice_of_text(name, text, &BOUNDARY_WORDS).map(BoundaryOption::One).map_err(|error| {
         let other = OTHER_WORDS.iter().find(|(word, _)| word.eq_ignore_ascii_case(text));
         let advice = other.map(|(word, ours)| format!(" What other tools call '{word}' is {ours}."));
         let text = error.text.replace(", expected ", ", expected a real scalar or ");

@@ -1,6 +1,6 @@
 //! Filters in kernels: the neighbours of an element in its chain, and the form of the chain.
 
-use crate::stencil::{Boundary, Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Filtering, Real, Shift};
+use crate::stencil::{Convolution, DERIVATIVE_RADIUS, Derivative, Ends, Filtering, Real, Shift};
 
 /// The chain of a filter.
 #[derive(Debug, Clone)]
@@ -26,19 +26,6 @@ pub struct Reach {
     pub chain: Chain,
     /// Boundaries along each dimension.
     pub ends: [Ends<f64>; 3],
-}
-
-/// Converts a boundary to double: exact for constants in single.
-fn widened<T: Real>(ends: Ends<T>) -> Ends<f64> {
-    let wide = |end| match end {
-        Boundary::Constant(value) => Boundary::Constant(T::to_f64(value)),
-        Boundary::Replicate => Boundary::Replicate,
-        Boundary::Symmetric => Boundary::Symmetric,
-        Boundary::Mirror => Boundary::Mirror,
-        Boundary::Circular => Boundary::Circular,
-    };
-    let [low, high] = ends.both().map(wide);
-    Ends::new(low, high).unwrap_or_default()
 }
 
 impl Reach {
@@ -76,7 +63,7 @@ impl Reach {
     fn of_derivative<T: Real>(derivative: &Derivative<T>) -> Reach {
         let chain = Chain::Differences(derivative.coefficients().iter().map(|c| c.to_f64()).collect());
         let window = (2 * DERIVATIVE_RADIUS + 1, DERIVATIVE_RADIUS);
-        Reach::along(derivative.lines().extents(), window, chain, widened(derivative.boundary()))
+        Reach::along(derivative.lines().extents(), window, chain, derivative.boundary().map(T::to_f64))
     }
 
     fn of_convolution<T: Real>(convolution: &Convolution<T>) -> Reach {
@@ -87,7 +74,7 @@ impl Reach {
             extents: filter.size(),
             before: filter.before(),
             chain: Chain::Entries(filter.values().iter().map(|entry| entry.to_f64()).collect()),
-            ends: [0, 1, 2].map(|d| widened(sides[d])),
+            ends: [0, 1, 2].map(|d| sides[d].map(T::to_f64)),
         }
     }
 

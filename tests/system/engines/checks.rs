@@ -425,18 +425,7 @@ pub fn tame(count: usize, seed: u64) -> Vec<f64> {
 
 /// The boundaries of an array in single, from those in double.
 pub fn single(sides: impl Into<Sides<f64>>) -> Sides<f32> {
-    let boundary = |boundary| match boundary {
-        Boundary::Constant(value) => Boundary::Constant(value as f32),
-        Boundary::Replicate => Boundary::Replicate,
-        Boundary::Symmetric => Boundary::Symmetric,
-        Boundary::Mirror => Boundary::Mirror,
-        Boundary::Circular => Boundary::Circular,
-    };
-    let sides = sides.into();
-    [0, 1, 2]
-        .map(|d| sides[d].both().map(boundary))
-        .map(|[low, high]| BothEnds::new(low, high).expect("as in double"))
-        .into()
+    sides.into().map(|value| value as f32)
 }
 
 /// Samples in single, from those in double.
@@ -445,19 +434,23 @@ pub fn singles(samples: &[f64]) -> Vec<f32> {
 }
 
 /// Every kind of boundary, with the constants that are awkward.
-pub const BOUNDARIES: [Boundary<f64>; 9] = [
-    Boundary::Constant(0.0),
-    Boundary::Constant(-0.0),
-    Boundary::Constant(2.5),
-    Boundary::Constant(f64::INFINITY),
-    Boundary::Constant(f64::NAN),
-    Boundary::Replicate,
-    Boundary::Symmetric,
-    Boundary::Mirror,
-    Boundary::Circular,
-];
+pub const BOUNDARIES: [Boundary<f64>; 9] = {
+    let [zero, replicate, symmetric, mirror, circular] = Boundary::all_kinds(0.0);
+    let [negative, number, infinite, nan] = [-0.0, 2.5, f64::INFINITY, f64::NAN];
+    [
+        zero,
+        Boundary::Constant(negative),
+        Boundary::Constant(number),
+        Boundary::Constant(infinite),
+        Boundary::Constant(nan),
+        replicate,
+        symmetric,
+        mirror,
+        circular,
+    ]
+};
 
-/// One boundary of each kind, such that every sample outside shows.
+/// One boundary of each kind but the mirror, such that every sample outside shows.
 pub const KINDS: [Boundary<f64>; 4] =
     [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
 

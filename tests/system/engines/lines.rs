@@ -398,9 +398,8 @@ pub fn sweeps_properties(engine: &AnyEngine) -> Outcome {
         1 => (Just(1_usize), 1..5000_usize, 1..3_usize),
         1 => (1..90_usize, 1..120_usize, Just(1_usize)),
     ];
-    let boundary =
-        prop_oneof![2 => number().prop_map(Boundary::Constant), 1 => proptest::sample::select(KINDS.to_vec())];
-    let boundary = prop_oneof![3 => boundary, 1 => proptest::sample::select(vec![Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror])];
+    let kinds = proptest::sample::select(Boundary::all_kinds(2.5).to_vec());
+    let boundary = prop_oneof![1 => number().prop_map(Boundary::Constant), 1 => kinds];
     let boundary = (boundary.clone(), boundary).prop_map(|(low, high)| BothEnds::new(low, high).unwrap_or(low.into()));
     let strategy = (shape, boundary, 0..=10_usize, 0..20_usize, any::<bool>()).prop_flat_map(
         move |(shape, boundary, radius, sweeps, tamed)| {

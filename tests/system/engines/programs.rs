@@ -6,8 +6,8 @@ use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::functions::Distribution;
 use stencil_mex::stencil::program::{Node, Program, Value};
 use stencil_mex::stencil::{
-    Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Filtering, Lines, Number, Numbers, Operation,
-    Places, RANK, Reduction, Reference, Section, Shift, Sides, Stencil, Taps, Term, Unary,
+    BOUNDARY_WORDS, Binary, Boundary, Convolution, Derivative, Ends, Expansion, Filter, Filtering, Lines, Number,
+    Numbers, Operation, Places, RANK, Reduction, Reference, Section, Shift, Sides, Stencil, Taps, Term, Unary,
 };
 use stencil_mex::steps::{Run, Shape, Step, Taped};
 
@@ -262,13 +262,12 @@ impl Making {
 
 /// What is beside each element, or far away.
 fn shift(dice: &mut Dice, dims: [usize; 3]) -> Shift {
-    let boundaries = [Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
     let far = dice.of(4) == 0;
     let offsets = dims.map(|extent| match far {
         true => dice.of(2 * extent + 3) as isize - extent as isize - 1,
         false => dice.of(3) as isize - 1,
     });
-    Shift { size: dims, offsets, boundaries: [(); 3].map(|()| *dice.pick(&boundaries)) }
+    Shift { size: dims, offsets, boundaries: [(); 3].map(|()| dice.pick(&BOUNDARY_WORDS).1) }
 }
 
 /// A number that both classes have.
@@ -277,15 +276,7 @@ pub fn of_class(number: f64, single: bool) -> f64 {
 }
 
 pub fn narrow(ends: Ends<f64>) -> Ends<f32> {
-    let narrow = |end| match end {
-        Boundary::Constant(value) => Boundary::Constant(value as f32),
-        Boundary::Replicate => Boundary::Replicate,
-        Boundary::Symmetric => Boundary::Symmetric,
-        Boundary::Mirror => Boundary::Mirror,
-        Boundary::Circular => Boundary::Circular,
-    };
-    let [low, high] = ends.both().map(narrow);
-    Ends::new(low, high).expect("both are circular, or none")
+    ends.map(|value| value as f32)
 }
 
 /// Any ends but circular ones.
@@ -496,8 +487,7 @@ fn every_operation(engine: &AnyEngine) -> Outcome {
 
 /// A filter that reaches beyond both ends of short and long arrays, under every boundary.
 fn every_boundary(engine: &AnyEngine) -> Outcome {
-    let alike =
-        [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
+    let alike = Boundary::all_kinds(2.5);
     // In a corner one of them has the say.
     let each = [0.5, 1.5, 2.5]
         .map(|low| Ends::new(Boundary::Constant(low), Boundary::Constant(10.0 * low)).expect("none is circular"));
@@ -594,8 +584,7 @@ pub fn numbers_of(op: Reduction, dims: [usize; 3], (single, is_tame): (bool, boo
 
 /// Elements from beside their own places: of an array, and of what is computed.
 fn every_shift(engine: &AnyEngine) -> Outcome {
-    let boundaries = [Boundary::Replicate, Boundary::Symmetric, Boundary::Mirror, Boundary::Circular];
-    for (number, boundary) in boundaries.into_iter().enumerate() {
+    for (number, (_, boundary)) in BOUNDARY_WORDS.into_iter().enumerate() {
         for dims in [[1, 1, 1], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [130, 5, 2], [600, 2, 1]] {
             for offsets in [[1, 0, 0], [-1, 2, 0], [0, -3, 1], [7, -9, 3], [-41, 0, -5]] {
                 let (len, shift) = (dims.iter().product(), Shift { size: dims, offsets, boundaries: [boundary; 3] });

@@ -1,4 +1,4 @@
-//! Arithmetic on arrays: `cuda/arithmetic.cu`.
+//! Arithmetic on arrays: `cuda/arithmetic/arithmetic.cu`.
 //!
 //! Everything here puts launches on a stream, and nothing waits for them.
 

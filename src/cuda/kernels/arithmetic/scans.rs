@@ -1,4 +1,4 @@
-//! Results along lines that are more than one number, and lists of places: `cuda/arithmetic_scans.cu`.
+//! Results along lines that are more than one number, and lists of places: `cuda/arithmetic/scans.cu`.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;

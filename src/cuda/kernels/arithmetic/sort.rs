@@ -1,4 +1,4 @@
-//! Lines in order: `cuda/arithmetic_sort.cu`.
+//! Lines in order: `cuda/arithmetic/sort.cu`.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;

@@ -7,7 +7,8 @@ use crate::cuda::module::counter;
 use crate::cuda::pace::evenly;
 use crate::stencil::{Error, Lines, MAX_TAPS};
 
-/// Kernels of `cuda/sweeps.cuh`, each in a module of its own for each number of taps: unused ones are not compiled.
+/// Kernels of `cuda/sweeps/sweeps.cuh`, each in a module of its own for each number of taps: unused ones are not
+/// compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum LineKernel {
     /// Long lines of neighbours, in tiles.
@@ -22,7 +23,7 @@ pub(super) enum LineKernel {
     Short,
 }
 
-/// Names of the modules of `cuda/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
+/// Names of the modules of `cuda/sweeps/sweeps.cu` of one kind, for 1, 3, .. 21 taps.
 macro_rules! modules {
     ($kind:literal, $is_float:expr) => {
         if $is_float { modules!(@ $kind, "float") } else { modules!(@ $kind, "double") }
@@ -183,7 +184,7 @@ pub(super) fn short_layout(lines: Lines, sweeps: usize) -> LinesLayout {
 }
 
 /// Returns the kernel for `total` sweeps over these lines, if the device works on `under_way` elements at a time, and
-/// the number of lines side by side in a row of threads: by the table in `cuda/sweeps.cuh`, which was measured.
+/// the number of lines side by side in a row of threads: by the table in `cuda/sweeps/sweeps.cuh`, which was measured.
 pub(super) fn kernel_for(
     lines: Lines,
     radius: usize,

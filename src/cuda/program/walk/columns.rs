@@ -21,7 +21,7 @@ fn mirror(end: Boundary<f64>) -> Option<i64> {
     match end {
         Boundary::Symmetric => Some(-1),
         Boundary::Mirror => Some(0),
-        _ => None,
+        Boundary::Constant(_) | Boundary::Replicate | Boundary::Circular => None,
     }
 }
 

@@ -54,7 +54,7 @@ fn span(axis: &Axis) -> [usize; 2] {
     let behind = |reach: usize, end: Boundary<f64>| match end {
         Boundary::Mirror => reach,
         Boundary::Symmetric => reach.saturating_sub(1),
-        _ => 0,
+        Boundary::Constant(_) | Boundary::Replicate | Boundary::Circular => 0,
     };
     let [low, high] = axis.ends.both();
     [before.max(behind(after, high)), after.max(behind(before, low))]

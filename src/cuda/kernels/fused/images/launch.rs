@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use bytemuck::{Pod, Zeroable};
 use cudarc::driver::sys;
 
-use super::choose::{Candidate, fastest};
+use super::choose::{Candidate, Candidates};
 use super::layout::{Division, LaunchLayout, MAX_SHARED_BYTES};
 use super::table::{LANES, ModuleSpec, PRODUCER_WARPS};
 use super::view::{Around, View};
@@ -79,9 +79,7 @@ impl<'a> LoadedSpec<'a> {
 /// Launches over an array.
 pub(super) struct Launches<'a> {
     pub(super) loaded: Vec<LoadedSpec<'a>>,
-    pub(super) candidates: Vec<Candidate>,
-    pub(super) view: View,
-    pub(super) around: Around,
+    pub(super) candidates: Candidates,
 }
 
 /// Treatment of special values in a launch: the number of its run, and the limit of samples near zero. Both are 0 if no
@@ -102,7 +100,7 @@ impl Launches<'_> {
         special: SpecialValues,
         buffers: [sys::CUdeviceptr; 2],
     ) -> Result<(), Error> {
-        let blocks = layout.division.blocks(layout.strips * self.view.size[2]);
+        let blocks = layout.division.blocks(layout.strips * self.candidates.view.size[2]);
         let warps = spec.warps + if has_producer { PRODUCER_WARPS } else { 0 };
         let shape = Shape::prepared(blocks, warps * LANES, layout.shared_bytes)?;
         let argument = self.argument(layout, special, buffers);
@@ -128,10 +126,10 @@ impl Launches<'_> {
             Division::Segments { count, long_share_256, edge_columns } => (count, long_share_256 as i32, edge_columns),
             Division::Line { parts } => (parts, LINE, 0),
         };
-        let Around { rows: of_rows, columns: of_columns, own_sides } = self.around;
+        let Around { rows: of_rows, columns: of_columns, own_sides } = self.candidates.around;
         let [[above, below], [before, behind]] = [of_rows.boundary, of_columns.boundary];
         let bytes = [above, below, before, behind].map(|boundary| boundary as u8);
-        let View { size: [rows, columns, _], column_step, image_step, .. } = self.view;
+        let View { size: [rows, columns, _], column_step, image_step, .. } = self.candidates.view;
         let images = ImagesArgument {
             input,
             output,
@@ -161,11 +159,11 @@ impl Several for Launches<'_> {
     type Layout = Candidate;
 
     fn fastest(&self, sweeps: usize) -> Option<(usize, &Candidate)> {
-        fastest(&self.candidates, sweeps).map(|candidate| (candidate.sweeps, candidate))
+        self.candidates.fastest(sweeps).map(|candidate| (candidate.sweeps, candidate))
     }
 
     fn batch_granularity(&self) -> usize {
-        fastest(&self.candidates, usize::MAX).map_or(1, |candidate| candidate.sweeps)
+        self.candidates.fastest(usize::MAX).map_or(1, |candidate| candidate.sweeps)
     }
 
     fn launch(
@@ -177,7 +175,7 @@ impl Several for Launches<'_> {
     ) -> Result<(), Error> {
         let loaded = self.loaded.iter().find(|loaded| loaded.spec.is(candidate.spec));
         let loaded = loaded.ok_or_else(|| Error::Internal("A module of a launch is not loaded.".into()))?;
-        let aligned = aligned && candidate.spec.is_aligned(self.view.size, &candidate.layout);
+        let aligned = aligned && candidate.spec.is_aligned(self.candidates.view.size, &candidate.layout);
         let mut special = SpecialValues::default();
         if let Some(star) = &loaded.star {
             let function = (&star.functions[usize::from(aligned)], false);

@@ -7,10 +7,10 @@ use crate::cuda::catalogue::{self, Entry, table};
 pub(super) const LANES: usize = 32;
 pub(super) const WARPS: usize = 4;
 
-/// Number of warps that come with a producer: `PRODUCER_WARPS` of `cuda/images/launch.cuh`.
+/// Number of warps that come with a producer: `PRODUCER_WARPS` of `cuda/sweeps/images/launch.cuh`.
 pub(super) const PRODUCER_WARPS: usize = 4;
 
-/// Elements at either end of a ring's columns: `PAD` of `cuda/images/launch.cuh`.
+/// Elements at either end of a ring's columns: `PAD` of `cuda/sweeps/images/launch.cuh`.
 pub(super) const PAD: usize = 4;
 
 /// A module, and its properties before it is loaded.
@@ -56,7 +56,7 @@ pub(super) struct ModuleSpec {
 table! {
     /// Measured on an H200 with driver 580 and 8192 x 8192; the modules of blocks of eight warps on an H100, which is
     /// as fast there. Single sweeps by filters that are not square go through tensor cores in double.
-    MODULES: ModuleSpec = ModuleSpec::new, catalogue::SWEEPS_IMAGES
+    MODULES: ModuleSpec = ModuleSpec::new, catalogue::IMAGES
 }
 
 impl ModuleSpec {

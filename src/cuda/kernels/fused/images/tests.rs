@@ -1,11 +1,11 @@
 //! Tests of the choice and the layouts of launches over images, and of the routes of the engines' tests.
 
-use super::choose::{Candidate, candidates, fastest, is_plain, is_star, time_of_a_sweep};
+use super::choose::{Candidate, Candidates, candidates, is_plain, is_star};
 use super::layout::{
     Division, LaunchLayout, MAX_SHARED_BYTES, MAX_STRIPS_OF_A_LINE, SHARED_BYTES, SHARED_BYTES_BESIDE,
 };
 use super::table::{LANES, MODULES, ModuleSpec};
-use super::view::{Around, Beyond, View};
+use super::view::{Around, View};
 use crate::cuda::Element;
 use crate::cuda::arguments::{CIRCULAR, CONSTANT, EndsArgument, MIRROR, REPLICATE, SYMMETRIC};
 use crate::cuda::kernels::exact::underflow_limit;
@@ -25,6 +25,9 @@ const ENDS: [[u32; 2]; 10] = [
     [MIRROR, SYMMETRIC],
     [SYMMETRIC, CONSTANT],
 ];
+
+/// Boundaries at the ends of the rows, and of the columns.
+type Beyond = [[u32; 2]; 2];
 
 /// Returns all pairs of those, rows first.
 fn beyonds() -> impl Iterator<Item = Beyond> {
@@ -183,6 +186,18 @@ fn rows_and_columns_reach_as_far_as_their_own_entries() {
     assert_eq!([strips([7, 3]), strips([3, 7])], [Some((17, LANES)), Some((21, LANES))]);
 }
 
+/// Returns the time of each of these sweeps over an array, in microseconds; `None` if single sweeps are faster.
+pub(in crate::cuda::kernels::fused) fn time_of_a_sweep<T: Element>(
+    filter: Size,
+    size: Size,
+    beyond: Beyond,
+    sweeps: usize,
+    multiprocessors: usize,
+) -> Option<f64> {
+    let view = View::of(size, filter)?;
+    Candidates::new::<T>(view, around(&view, beyond), None, sweeps, multiprocessors)?.time_by_any_filter(sweeps)
+}
+
 /// Preconditions of the engines' tests, with the multiprocessors of the stand-in for the driver: all these arrays go to
 /// this kernel, whatever their boundaries.
 #[test]
@@ -233,9 +248,7 @@ fn fastest_for<T: Element>(
     multiprocessors: usize,
 ) -> Option<Candidate> {
     let star = ModuleSpec::for_stars::<T>(view.filter).filter(|_| by_star);
-    let specs = ModuleSpec::all_of::<T>(view.filter, around.own_sides).chain(star);
-    let candidates: Vec<_> = specs.flat_map(|spec| candidates(spec, view, around, sweeps, multiprocessors)).collect();
-    fastest(&candidates, sweeps).copied()
+    Candidates::new::<T>(*view, *around, star, sweeps, multiprocessors)?.fastest(sweeps).copied()
 }
 
 /// True for double, the index of the boundary, a filter, the size of an array, and the number of sweeps.
@@ -375,7 +388,7 @@ fn large_images_do_as_many_sweeps_a_launch_as_there_are_warps_for() {
                 continue;
             }
             let candidates = candidates(spec, &view, &around, 200, 132);
-            let layout = fastest(&candidates, 200).unwrap().layout;
+            let layout = candidates.iter().min_by(|a, b| a.time.total_cmp(&b.time)).unwrap().layout;
             // The samples that a mirror of 3 x 5 refers to fill a warp's ring.
             let most = spec.warps
                 - usize::from(spec.name == "sweeps_images_eight_double_03x05" && beyond[1] == [SYMMETRIC; 2]);

@@ -8,7 +8,7 @@ pub(super) const MAX_ROWS_OR_COLUMNS: usize = 1 << 28;
 
 /// An array as images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cuda::kernels) struct View {
+pub(super) struct View {
     /// Rows, columns and images.
     pub(super) size: Size,
     /// Elements from a column to the next one, and from an image to the next one: multiples of the array's rows.
@@ -25,7 +25,7 @@ pub(in crate::cuda::kernels) struct View {
 impl View {
     /// Returns the view of an array of this size for this filter; `None` for a filter that is not of rows and columns,
     /// or of rows and pages.
-    pub(in crate::cuda::kernels) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
+    pub(super) fn of([rows, columns, pages]: Size, filter: Size) -> Option<View> {
         let page = rows * columns;
         let view = |size, filter, across, [column_step, image_step]: [usize; 2], is_volume| {
             Some(View { size, filter, column_step, image_step, across, is_volume })
@@ -42,9 +42,6 @@ impl View {
         }
     }
 }
-
-/// Boundaries at the ends of the rows, and of the columns, in the kernels' codes.
-pub(in crate::cuda::kernels) type Beyond = [[u32; 2]; 2];
 
 /// Boundaries of a view, in the kernels' form.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, TryLockError};
 
-use super::super::images;
 use super::model::{Boundaries, Chip, MAX_PLACES, SWEEPS, TilesModule, Tiling};
 use crate::cuda::Element;
 use crate::cuda::arguments::{MIRROR, SYMMETRIC};
@@ -19,6 +18,8 @@ pub(super) struct Task {
     pub(super) size: Size,
     pub(super) filter: Size,
     pub(super) boundaries: Boundaries,
+    /// True if the constants at both ends of the rows are the same, and if those on all sides are.
+    pub(super) alike: [bool; 2],
     pub(super) sweeps: usize,
     pub(super) chip: Chip,
 }
@@ -59,36 +60,37 @@ pub(in crate::cuda::kernels) struct Tilings {
 }
 
 impl Tilings {
-    /// Returns the tilings that are faster than every other kernel for these sweeps; `None` if another kernel is
-    /// faster.
+    /// Returns the tilings that are faster than single sweeps and than `images`, the time of a sweep over images in
+    /// microseconds, if these are faster than single ones.
     pub(in crate::cuda::kernels) fn of<T: Element>(
         modules: &Modules,
         area: &Area<T>,
         filter: &Filter<T>,
+        images: impl FnOnce() -> Option<f64>,
     ) -> Option<Tilings> {
-        if !area.is_swept() {
-            return None;
-        }
         let size = area.tile.size();
         let device = modules.device()?;
         let multiprocessors = device.multiprocessors.max(1) as usize;
         let chip = Chip { multiprocessors, measured: device.capability == CAPABILITY };
         let filter = filter.size();
-        let boundaries = [0, 1].map(|d| area.sides[d].both().map(word));
-        let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps: area.sweeps, chip };
-        SEARCHES.get(task, || Tilings::fastest::<T>(&task))
+        let ends = [0, 1].map(|d| area.sides[d].both());
+        let boundaries = ends.map(|ends| ends.map(word));
+        let constants = ends.map(|ends| ends.map(|end| end.constant().to_f64().to_bits()));
+        let first = constants[0][0];
+        let alike = [constants[0] == [first; 2], constants == [[first; 2]; 2]];
+        let is_float = T::NAME == f32::NAME;
+        let task = Task { is_float, size, filter, boundaries, alike, sweeps: area.sweeps, chip };
+        SEARCHES.get(task, || Tilings::fastest::<T>(&task, images))
     }
 
     /// Searches for these.
-    pub(super) fn fastest<T: Element>(task: &Task) -> Option<Tilings> {
+    pub(super) fn fastest<T: Element>(task: &Task, images: impl FnOnce() -> Option<f64>) -> Option<Tilings> {
         let &Task { size, filter, boundaries, sweeps, chip, .. } = task;
         let modules = TilesModule::all_of::<T>(filter);
         let found = modules.filter_map(|module| Tilings::found(module, size, filter, boundaries, sweeps, chip));
         let timed = found.filter_map(|tilings| Some((tilings.least(sweeps)?.time, tilings)));
         let (time, tilings) = timed.min_by(|a, b| a.0.total_cmp(&b.0))?;
-        let images = || images::time_of_a_sweep::<T>(filter, size, boundaries, sweeps, chip.multiprocessors);
-        let faster = !chip.measured || images().is_none_or(|images| time < images);
-        faster.then_some(tilings)
+        images().is_none_or(|images| time < images).then_some(tilings)
     }
 
     /// Returns the tilings that are faster than single sweeps.

@@ -1,4 +1,4 @@
-//! Several sweeps of a filter over small images that lie on the device, in each launch: `cuda/sweeps_tiles.cu`.
+//! Several sweeps of a filter over small images that lie on the device, in each launch: `cuda/sweeps/tiles/tiles.cu`.
 //!
 //! A launch costs some microseconds, and a sweep over a small image takes less. The kernel gives the bits of single
 //! sweeps. It is for every chip, and used where a [`model`] predicts that it is faster than all other kernels.

@@ -73,7 +73,7 @@ const ON_TENSOR_CORES: f64 = 7.6;
 
 table! {
     /// Measured on an H200, with driver 580: the general modules with 3 x 5.
-    MODULES: TilesModule = TilesModule::new, catalogue::SWEEPS_TILES
+    MODULES: TilesModule = TilesModule::new, catalogue::TILES
 }
 
 /// Boundaries at the ends of the rows, and of the columns, in the kernels' codes. All constants are one code.

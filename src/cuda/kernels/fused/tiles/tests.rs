@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::super::images;
+use super::super::images::tests::time_of_a_sweep;
 use super::choose::{Searches, Task};
 use super::model::{Boundaries, Chip, MAX_BLOCKS, MAX_TILES, MODULES, SWEEPS, TilesModule, circular_dimensions};
 use super::*;
@@ -58,8 +58,7 @@ fn the_table_is_right() {
 /// The kernel finds in a region the samples that the domain finds in an image of that size.
 #[test]
 fn places_stand_for_those_of_the_domain() {
-    let boundaries =
-        [Boundary::Constant(1.0), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular, Boundary::Mirror];
+    let boundaries = Boundary::all_kinds(1.0);
     for (low, high) in boundaries.into_iter().flat_map(|low| boundaries.map(|high| (low, high))) {
         let Some(ends) = Ends::new(low, high) else { continue };
         let repeated = Repeated::both(ends.both().map(word), 5);
@@ -73,8 +72,8 @@ fn places_stand_for_those_of_the_domain() {
     }
 }
 
-/// Returns the outputs of the regions of a dimension, like `struct Span` of `cuda/sweeps_tiles.cuh`: for each region
-/// the place of its first sample, and the range of samples that it writes.
+/// Returns the outputs of the regions of a dimension, like `struct Span` of `cuda/sweeps/tiles/tiles.cuh`: for each
+/// region the place of its first sample, and the range of samples that it writes.
 fn written(count: isize, held: isize, tiles: isize, reach: isize, circular: bool) -> Vec<[isize; 3]> {
     let step = held - 2 * reach;
     let of = |tile: isize| {
@@ -206,11 +205,9 @@ fn small_images_do_many_sweeps_a_launch() {
 /// The engines' tests use each module.
 #[test]
 fn each_module_is_chosen_for_images_of_the_tests() {
-    let chip = Chip { multiprocessors: 4, measured: true };
     let chosen = |boundaries, filter, size, sweeps, is_float| {
-        let task = Task { is_float, size, filter, boundaries, sweeps, chip };
-        let found = if is_float { Tilings::fastest::<f32>(&task) } else { Tilings::fastest::<f64>(&task) };
-        found.map(|tilings| tilings.module.name)
+        let found = if is_float { fastest::<f32> } else { fastest::<f64> };
+        found(filter, size, boundaries, sweeps, 4).map(|tilings| tilings.module.name)
     };
     for boundaries in [all(MIRROR)].into_iter().chain(MIXED) {
         let mut names = Vec::new();
@@ -235,10 +232,16 @@ fn goes_to_images<T: Element>(filter: Size, size: Size, boundary: u32, sweeps: u
 
 /// True if the kernel of `images` does these sweeps over an image whose sides have boundaries of their own.
 fn goes_to_images_with<T: Element>(filter: Size, size: Size, boundaries: Boundaries, sweeps: usize, on: usize) -> bool {
+    let images = time_of_a_sweep::<T>(filter, size, boundaries, sweeps, on);
+    images.is_some() && fastest::<T>(filter, size, boundaries, sweeps, on).is_none()
+}
+
+/// Returns the tilings that are faster than single sweeps and than images, on this number of multiprocessors.
+fn fastest<T: Element>(filter: Size, size: Size, boundaries: Boundaries, sweeps: usize, on: usize) -> Option<Tilings> {
     let chip = Chip { multiprocessors: on, measured: true };
-    let task = Task { is_float: T::NAME == f32::NAME, size, filter, boundaries, sweeps, chip };
-    let images = images::time_of_a_sweep::<T>(filter, size, boundaries, sweeps, on);
-    images.is_some() && Tilings::fastest::<T>(&task).is_none()
+    let is_float = T::NAME == f32::NAME;
+    let task = Task { is_float, size, filter, boundaries, alike: [true; 2], sweeps, chip };
+    Tilings::fastest::<T>(&task, || time_of_a_sweep::<T>(filter, size, boundaries, sweeps, on))
 }
 
 /// A finished search is found again, and only for the same task.
@@ -246,13 +249,19 @@ fn goes_to_images_with<T: Element>(filter: Size, size: Size, boundaries: Boundar
 fn searches_are_kept() {
     let chip = Chip { multiprocessors: 77, measured: true };
     let (filter, boundaries) = ([3, 3, 1], MIXED[0]);
-    let task = |rows| Task { is_float: false, size: [rows, 50, 1], filter, boundaries, sweeps: 9, chip };
+    let (is_float, alike) = (false, [true; 2]);
+    let task = |rows| Task { is_float, size: [rows, 50, 1], filter, boundaries, alike, sweeps: 9, chip };
     let searches = Searches(Mutex::default());
     for rows in 50..50 + 2 * Searches::KEPT {
-        let found = searches.get(task(rows), || Tilings::fastest::<f64>(&task(rows)));
+        let found = searches.get(task(rows), || Tilings::fastest::<f64>(&task(rows), || None));
         let again = searches.get(task(rows), || panic!("searched again"));
         assert_eq!(found.map(|tilings| tilings.each), again.map(|tilings| tilings.each));
-        for other in [Task { sweeps: 1, ..task(rows) }, Task { boundaries: MIXED[4], ..task(rows) }] {
+        let others = [
+            Task { sweeps: 1, ..task(rows) },
+            Task { boundaries: MIXED[4], ..task(rows) },
+            Task { alike: [false; 2], ..task(rows) },
+        ];
+        for other in others {
             let mut searched = false;
             searches.get(other, || {
                 searched = true;

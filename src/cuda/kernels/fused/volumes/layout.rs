@@ -41,7 +41,7 @@ pub(super) struct VolumesModule {
 table! {
     /// Measured on an H200, with driver 580, with 512 x 512 x 512, also with copies of one element at a time; single
     /// sweeps in single are taken to be as fast as in double (with 256 x 256 x 256 they are not).
-    MODULES: VolumesModule = VolumesModule::new, catalogue::SWEEPS_VOLUMES
+    MODULES: VolumesModule = VolumesModule::new, catalogue::VOLUMES
 }
 
 impl Axis {

@@ -1,5 +1,5 @@
 //! Many sweeps of a 3 x 3 x 3 or 1 x 3 x 3 filter over volumes that lie on the device, two of them in each launch:
-//! `cuda/sweeps_volumes.cuh`.
+//! `cuda/sweeps/volumes/volumes.cuh`.
 //!
 //! The kernels give the bits of single sweeps. Chips of [`CAPABILITY`](super::super::CAPABILITY) load them, for volumes
 //! for which they are faster by the measured [numbers](layout); other work goes by single sweeps.
@@ -23,8 +23,38 @@ use crate::stencil::{Boundary, Ends, Error, Filter, Sides};
 
 use layout::{LANES, SWEEPS, VolumesLayout, VolumesModule};
 
-/// Plans several sweeps of a convolution over a whole array: by `single`, the plan of single sweeps, where that is
-/// faster. `sides` are the array's boundaries.
+/// Layouts of the launches of two sweeps over a volume, which are faster than single sweeps.
+pub(in super::super) struct Layouts {
+    module: &'static VolumesModule,
+    one_by_one: VolumesLayout,
+    at_once: Option<VolumesLayout>,
+    sides: SidesArgument,
+}
+
+impl Layouts {
+    /// Returns those for an area between these sides; `None` if single sweeps are faster.
+    pub(in super::super) fn of<T: Element>(
+        modules: &Modules,
+        area: &Area<T>,
+        filter: &Filter<T>,
+        sides: Sides<T>,
+    ) -> Option<Layouts> {
+        let size = area.tile.size();
+        let module = VolumesModule::of::<T>(filter.size())?;
+        let multiprocessors = measured_multiprocessors(modules)?;
+        let circular = [0, 1].map(|d| sides[d].is_circular());
+        let layout = |at_once: usize| module.layout(size, circular, at_once, multiprocessors);
+        let (one_by_one, at_once) = (layout(1)?, layout(module.rows));
+        let pays = match &at_once {
+            Some(layout) => module.pays(layout, size, module.rows, multiprocessors),
+            None => module.pays(&one_by_one, size, 1, multiprocessors),
+        };
+        let sides = SidesArgument::new([0, 1, 2].map(|d| without_single_mirrors(sides[d], size[d])));
+        pays.then_some(Layouts { module, one_by_one, at_once, sides })
+    }
+}
+
+/// Plans the launches of these layouts over a whole array. `single_sweeps` is the plan of the sweep that is left over.
 ///
 /// # Errors
 /// The driver's.
@@ -33,32 +63,9 @@ pub(in super::super) fn plan<'a, T: Element>(
     modules: &Modules,
     area: &Area<T>,
     filter: &Filter<T>,
-    sides: Sides<T>,
-    single: Box<dyn Plan<T> + 'a>,
+    Layouts { module: known, one_by_one, at_once, sides }: Layouts,
+    single_sweeps: Box<dyn Plan<T> + 'a>,
 ) -> Result<Box<dyn Plan<T> + 'a>, Error> {
-    let size = area.tile.size();
-    if !area.is_swept() {
-        return Ok(single);
-    }
-    let (Some(known), Some(multiprocessors)) =
-        (VolumesModule::of::<T>(filter.size()), measured_multiprocessors(modules))
-    else {
-        return Ok(single);
-    };
-    let circular = [0, 1].map(|d| sides[d].is_circular());
-    let layout = |at_once: usize| known.layout(size, circular, at_once, multiprocessors);
-    let at_once = layout(known.rows);
-    let Some(one_by_one) = layout(1) else {
-        return Ok(single);
-    };
-    let sides = [0, 1, 2].map(|d| without_single_mirrors(sides[d], size[d]));
-    let pays = match &at_once {
-        Some(layout) => known.pays(layout, size, known.rows, multiprocessors),
-        None => known.pays(&one_by_one, size, 1, multiprocessors),
-    };
-    if !pays {
-        return Ok(single);
-    }
     let entries = (c"F", bytemuck::cast_slice(filter.values()));
     let Loaded { function, module, .. } = loaded.get(modules, area.queued, known.name, entries, c"sweeps_volumes")?;
     let threads = SWEEPS * known.warps * LANES;
@@ -76,9 +83,8 @@ pub(in super::super) fn plan<'a, T: Element>(
         None => None,
     };
     let pace = module.pace(area.shared);
-    let sides = SidesArgument::new(sides);
-    let launches = Launches { one_by_one, at_once, size, sides, class: PhantomData::<T> };
-    Ok(Box::new(SeveralPlan { single_sweeps: single, pace, launches }))
+    let launches = Launches { one_by_one, at_once, size: area.tile.size(), sides, class: PhantomData::<T> };
+    Ok(Box::new(SeveralPlan { single_sweeps, pace, launches }))
 }
 
 /// Returns the boundaries at the ends of `samples` samples. The kernel has no mirror of a single one, which is a
