@@ -115,10 +115,7 @@ struct Case {
 }
 
 /// GFLOP/s of one call, by both clocks.
-fn rate<T: Number>(engine: &Cpu, case: &Case, boundary: Boundary<T>, input: &[T], output: &mut [T]) -> [f64; 2]
-where
-    Cpu: Compute<T>,
-{
+fn rate<T: Number>(engine: &Cpu, case: &Case, boundary: Boundary<T>, input: &[T], output: &mut [T]) -> [f64; 2] {
     let entries = case.filter.iter().product::<usize>();
     let filter = Filter::new(vec![T::from_f64(0.9 / entries as f64); entries], case.filter).unwrap();
     let what = Convolution::new(case.size, filter).with_boundary(boundary).with_sweeps(case.sweeps);
@@ -141,10 +138,7 @@ fn zeros<T: Number>(elements: usize) -> Vec<T> {
     zeros
 }
 
-fn measure<T: Number>(engine: &Cpu, level: Level, case: &Case, boundary: Boundary<T>, quick: bool)
-where
-    Cpu: Compute<T>,
-{
+fn measure<T: Number>(engine: &Cpu, level: Level, case: &Case, boundary: Boundary<T>, quick: bool) {
     let elements = case.size.iter().product::<usize>();
     let input: Vec<T> = (0..elements).map(|i| T::from_f64((i as f64).sin())).collect();
     let mut output = zeros::<T>(elements);

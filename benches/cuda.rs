@@ -12,8 +12,8 @@ use stencil_mex::cpu::Cpu;
 use stencil_mex::cuda::{self, Cuda, measure};
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::stencil::{
-    Array, Arrays, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion,
-    Extreme, Filter, Lines, Number, Operand, Order, Reduction, Scan, Source, Stencil, Taps, Target, Unary,
+    Array, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Extreme,
+    Filter, Lines, Number, Operand, Order, Reduction, Scan, Source, Stencil, Taps, Target, Unary,
 };
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -49,16 +49,14 @@ fn timed<T: Number>(
     output: &mut [T],
     repeats: usize,
     run: impl Fn(Source<T>, Target<T>, &Watch) -> Result<(), Error>,
-) -> Timing
-where
-    Cuda: Compute<T>,
-{
+) -> Timing {
     let watch = Watch::new();
-    let array = || Arrays::<T>::array(cuda, input.len()).unwrap();
+    let arrays = (cuda as &dyn Engine).arrays::<T>();
+    let array = || arrays.array(input.len()).unwrap();
     let (mut samples, computed, copied) = (array(), RefCell::new(array()), RefCell::new(array()));
-    cuda.copy(input.into(), (&mut samples).into(), &watch).unwrap();
+    arrays.copy(input.into(), (&mut samples).into(), &watch).unwrap();
     let kernel = || run((&samples).into(), (&mut *computed.borrow_mut()).into(), &watch);
-    let copy = || cuda.copy((&samples).into(), (&mut *copied.borrow_mut()).into(), &watch);
+    let copy = || arrays.copy((&samples).into(), (&mut *copied.borrow_mut()).into(), &watch);
     let mut timing = Timing { kernel: Vec::new(), copy: Vec::new() };
     for repeat in 0..repeats + 3 {
         let times = [measure::time(cuda, kernel).unwrap(), measure::time(cuda, copy).unwrap()];
@@ -67,7 +65,7 @@ where
             timing.copy.push(times[1]);
         }
     }
-    cuda.copy((&*computed.borrow()).into(), output.into(), &watch).unwrap();
+    arrays.copy((&*computed.borrow()).into(), output.into(), &watch).unwrap();
     timing
 }
 
@@ -197,17 +195,13 @@ fn main() {
 }
 
 /// Arithmetic on arrays of the device, beside a copy there.
-fn arithmetic<T: Number>(cuda: &Cuda, class: &str, input: &[T])
-where
-    Cuda: Compute<T> + Arithmetic<T>,
-    Cpu: Compute<T> + Arithmetic<T>,
-{
+fn arithmetic<T: Number>(cuda: &Cuda, class: &str, input: &[T]) {
     const ROWS: usize = 1000;
     const FEW: usize = 5;
-    let (n, watch) = (input.len(), Watch::new());
-    let (mut to, mut copied): (Array<T>, Array<T>) = (cuda.array(n).unwrap(), cuda.array(n).unwrap());
+    let (n, watch, arrays) = (input.len(), Watch::new(), (cuda as &dyn Engine).arrays::<T>());
+    let (mut to, mut copied): (Array<T>, Array<T>) = (arrays.array(n).unwrap(), arrays.array(n).unwrap());
     let (from, from_cpu) = (held(cuda, input), held(&Cpu::new(), input));
-    let mut to_cpu: Array<T> = Cpu::new().array(n).unwrap();
+    let mut to_cpu: Array<T> = (&Cpu::new() as &dyn Engine).arrays().array(n).unwrap();
     let report = |name: &str, elements: usize, times: [Vec<f32>; 2]| {
         let [work, copy] = times.map(|ms| median(ms.into_iter().map(f64::from).collect()));
         let of_copy = elements as f64 / work / (2.0 * n as f64 / copy);
@@ -221,7 +215,7 @@ where
                 (work.borrow_mut())();
                 Ok(())
             };
-            let copy = || cuda.copy((&from).into(), (&mut **copied.borrow_mut()).into(), &watch);
+            let copy = || arrays.copy((&from).into(), (&mut **copied.borrow_mut()).into(), &watch);
             let pair = [measure::time(cuda, run).unwrap(), measure::time(cuda, copy).unwrap()];
             if repeat >= 3 {
                 times.iter_mut().zip(pair).for_each(|(times, ms)| times.push(ms));
@@ -231,8 +225,8 @@ where
     };
     let check = |name: &str, to: &Array<T>, to_cpu: &Array<T>| {
         let (mut got, mut want) = (vec![T::default(); n], vec![T::default(); n]);
-        cuda.copy(to.into(), (&mut got[..]).into(), &watch).unwrap();
-        Cpu::new().copy(to_cpu.into(), (&mut want[..]).into(), &watch).unwrap();
+        arrays.copy(to.into(), (&mut got[..]).into(), &watch).unwrap();
+        (&Cpu::new() as &dyn Engine).arrays().copy(to_cpu.into(), (&mut want[..]).into(), &watch).unwrap();
         assert!(got.iter().zip(&want).all(|(&a, &b)| a.same(b)), "{name}");
     };
 
@@ -292,14 +286,14 @@ where
     let mask = Operand::Scalar(T::default());
     let same = Expansion::new([&[n], &[n]]).unwrap();
     cuda.binary(Binary::Greater, [Operand::Array(&from), mask], &same, &mut to, &watch).unwrap();
-    let times = beside(&mut || drop(cuda.find(&to, &watch).unwrap()));
+    let times = beside(&mut || drop(cuda.find((&to).into(), &watch).unwrap()));
     report("find", 2 * n + n / 2 * 8 / size_of::<T>(), times);
 }
 
 /// These numbers as the engine holds them.
-fn held<T: Number, E: Compute<T>>(engine: &E, values: &[T]) -> Array<T> {
-    let mut array = engine.array(values.len()).unwrap();
-    engine.copy(values.into(), (&mut array).into(), &Watch::new()).unwrap();
+fn held<T: Number>(engine: &dyn Engine, values: &[T]) -> Array<T> {
+    let mut array = engine.arrays().array(values.len()).unwrap();
+    engine.arrays().copy(values.into(), (&mut array).into(), &Watch::new()).unwrap();
     array
 }
 

@@ -15,7 +15,8 @@ use stencil_mex::cuda::Cuda;
 use stencil_mex::platform::watch::Watch;
 use stencil_mex::platform::workers::Workers;
 use stencil_mex::stencil::{
-    Array, Binary, Compute, Engine, Expansion, Lines, Operand, Reduction, Reference, Source, Stencil, Taps, Target,
+    Array, Arrays, Binary, Compute, Engine, Expansion, Lines, Operand, Reduction, Reference, Source, Stencil, Taps,
+    Target,
 };
 
 fn engines() -> Vec<(String, Box<dyn Engine>)> {

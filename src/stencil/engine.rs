@@ -148,7 +148,7 @@ pub trait Engine: Arrays<f32> + Arrays<f64> + Send + Sync {
     }
 }
 
-/// What an engine does for the filters of one class: [`compute_filter`] finds the class.
+/// Filters of one class, for an engine: [`compute_filter`] finds the class.
 pub(crate) trait Filters<T> {
     /// Computes a derivative along lines.
     fn derive(&self, what: &Derivative<T>, from: Source<T>, to: Target<T>, watch: &Watch) -> Result<(), Error>;

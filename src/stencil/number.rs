@@ -21,7 +21,7 @@ pub enum AnySource<'a> {
     Double(Source<'a, f64>),
     /// In single precision.
     Single(Source<'a, f32>),
-    /// What the target holds: the operation changes it in place.
+    /// The target itself: the operation changes it in place.
     Target,
 }
 

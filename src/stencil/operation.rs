@@ -101,7 +101,7 @@ impl<V> Term<V> {
 
 impl<V: Copy, P> Operation<V, P> {
     /// Arrays that it reads.
-    pub fn values(&self) -> impl Iterator<Item = V> + use<V, P> {
+    pub fn values(&self) -> impl Iterator<Item = V> {
         let values = match self {
             Operation::Input(_) | Operation::Fill(_) => [None; 4],
             Operation::Each(_, value)

@@ -166,18 +166,18 @@ impl Recorder {
             input => self.value_of(input),
         };
         let mut operation = what.map(of, |places| Arc::new((*places).clone()))?;
-        let mut places = None;
-        match &mut operation {
-            Operation::Random(_, number, _) => *number = Term::Value(self.recording.draw()),
-            Operation::Sort(.., size, wanted) | Operation::Extreme(.., size, wanted) => {
-                if std::mem::replace(wanted, Wanted::Elements) == Wanted::Places {
-                    places = Some(size[1]);
-                }
-            }
-            _ => {}
+        if let Operation::Random(_, number, _) = &mut operation {
+            *number = Term::Value(self.recording.draw());
         }
+        // A program has an operation for the elements, and one for their places.
+        let wanted = match &mut operation {
+            Operation::Sort(.., size, wanted) | Operation::Extreme(.., size, wanted) => {
+                Some((size[1], std::mem::replace(wanted, Wanted::Elements)))
+            }
+            _ => None,
+        };
         self.set(to, Content::Value(self.append(operation.clone(), single, len)))?;
-        let Some(bound) = places else { return Ok(None) };
+        let Some((bound, Wanted::Places)) = wanted else { return Ok(None) };
         if let Operation::Sort(.., wanted) | Operation::Extreme(.., wanted) = &mut operation {
             *wanted = Wanted::Places;
         }
