@@ -135,7 +135,7 @@ const CUDA_TABLE: [CudaCase; 32] = [
 
 /// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
 /// to.
-const FAULT_TABLE: [FaultCase; 16] = [
+const FAULT_TABLE: [FaultCase; 17] = [
     ("progress_counts_once", faults::progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", faults::taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", between_calls::a_warm_chain_asks_for_nothing),
