@@ -1,10 +1,10 @@
 //! The guard of the code's structure: no circles of imports, and nothing longer than a reader can hold.
 //!
-//! What a circle is, `tests/checks/house/graph.rs` says.
+//! A circle is defined in `tests/checks/house/graph.rs`.
 //!
 //! # Limits
-//! All of them are in [`LIMITS`]. What passes one and is not mended yet is in [`EXCEPTIONS`], with the most that it may
-//! be: it may shrink, and an exception that is not needed any more is to be taken out.
+//! All of them are in [`LIMITS`]. Files that exceed one for now are in [`EXCEPTIONS`], each with its present maximum:
+//! it may shrink, and an exception that is not needed any more is to be removed.
 
 mod graph;
 mod source;
@@ -16,7 +16,7 @@ use std::path::Path;
 use graph::Graph;
 use source::{is_test, sources};
 
-/// What is measured.
+/// Kinds of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
     /// Lines of a file of Rust, CUDA or C++.
@@ -33,7 +33,7 @@ enum Rule {
     NoPage,
     /// Paragraphs of a file's comments that begin with one of [`OPENINGS`].
     Opening,
-    /// What a run of the tests has cost.
+    /// Costs of a run of the tests.
     Run,
 }
 
@@ -52,12 +52,11 @@ const DOCUMENTS: [(&str, usize); 5] = [
     ("docs/tour.md", 800),
 ];
 
-/// What a run may cost: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors; and
-/// the library that packages have. `tests/run` writes these figures.
+/// Limits of a run: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors;
+/// and the library of the packages. `tests/run` writes these figures.
 const RUNS: [(&str, usize); 2] = [("processor_seconds", 1600), ("package_library_bytes", 6_900_000)];
 
-/// What passes a limit for the time being: the rule, the file (`file: function` for one), the most that it may be, and
-/// why.
+/// Exceptions for the time being: the rule, the file (`file: function` for one), the maximum, and the reason.
 #[rustfmt::skip]
 const EXCEPTIONS: &[(Rule, &str, usize, &str)] = &[
     (TestLines, "tests/stand_in/cuda/driver.cpp", 2660, "a stand-in's, which follows what it stands in for"),
@@ -136,7 +135,7 @@ fn documents_are_short() {
     );
 }
 
-/// Every link of the tour, `[`name`](../file)`, leads to a file that has a function or a type of that name.
+/// Checks that every link of the tour, `[`name`](../file)`, leads to a file that has a function or a type of that name.
 #[test]
 fn the_tour_names_functions_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -215,16 +214,16 @@ fn check_each(rule: Rule, measured: impl IntoIterator<Item = Measured>) {
     assert!(complaints.is_empty(), "{rule:?}:\n{}\n", complaints.join("\n"));
 }
 
-/// Something that has a limit.
+/// A measured value with its limit.
 struct Measured {
     at: String,
     value: usize,
-    /// What the value counts.
+    /// Unit of the value.
     what: String,
     limit: usize,
 }
 
-/// What is to be said of all that was measured: where it is, how much, and of what.
+/// Returns a line for each value above its limit: place, value, unit.
 fn complaints(mut exceptions: BTreeMap<&str, usize>, measured: impl IntoIterator<Item = Measured>) -> Vec<String> {
     let mut all = Vec::new();
     let mut needed = Vec::new();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Where sources are, from the root of the package.
+/// Folders and files of the sources, from the root of the package.
 const FOLDERS: [&str; 5] = ["benches", "build.rs", "cuda", "src", "tests"];
 
 /// A file of the sources.
@@ -48,7 +48,7 @@ pub struct Token {
     pub line: usize,
 }
 
-/// A line of a comment without what marks it, and whether nothing else is ahead of it on the line.
+/// A line of a comment without its marker; `alone` if nothing else is ahead of it on the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Comment {
     text: String,
@@ -105,7 +105,7 @@ impl File {
         found
     }
 
-    /// What has a body behind its parameters, at the level of namespaces and structs.
+    /// Returns the items that have a body behind their parameters, at the level of namespaces and structs.
     fn cuda_functions(&self) -> Vec<(String, usize, usize)> {
         const NOT_NAMES: [&str; 4] = ["__launch_bounds__", "__attribute__", "alignas", "requires"];
         let (mut found, mut at, mut begin) = (Vec::new(), 0, 0);
@@ -232,8 +232,8 @@ fn comment_length(rest: &str, nests: bool) -> usize {
     at
 }
 
-/// The bytes of the text or the character that begins here, if one does. (In Rust a name of a lifetime is neither: its
-/// sign is taken for one of its own.)
+/// Length of the string or character literal that begins here, if one does. (In Rust a lifetime is neither: its quote
+/// is a token.)
 fn text_length(rest: &str, rust: bool) -> Option<usize> {
     let ahead =
         rest.find(|c: char| !matches!(c, 'r' | 'R' | 'b' | 'c' | 'u' | 'L' | '8')).filter(|&ahead| ahead <= 3)?;
