@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 
 use graph::Graph;
-use source::{is_test, sources};
+use source::{is_test, scripts, sources};
 
 /// Kinds of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,15 +168,14 @@ fn files_begin_with_a_page() {
     check(NoPage, rust.map(|file| (file.path.clone(), 1, "file without a page (`//!`)".into())));
 }
 
-/// Openings of comments that cannot be read alone, or that hide their subject. Tests may have all but the first.
+/// Openings of comments that cannot be read alone, or that hide their subject.
 const OPENINGS: [&str; 9] = ["The same", "What ", "Whether ", "Which ", "Where ", "Who ", "How ", "That ", "Of "];
 
 #[test]
 fn comments_can_be_read_alone() {
-    let files = sources();
-    let found = files.iter().filter_map(|file| {
-        let openings = if is_test(&file.path) { &OPENINGS[..1] } else { &OPENINGS };
-        let lines: Vec<_> = openings.iter().flat_map(|opening| file.paragraphs_that_begin(opening)).collect();
+    let files = sources().into_iter().chain(scripts());
+    let found = files.filter_map(|file| {
+        let lines: Vec<_> = OPENINGS.iter().flat_map(|opening| file.paragraphs_that_begin(opening)).collect();
         let told = lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         (!lines.is_empty())
             .then(|| (file.path.clone(), lines.len(), format!("comments that begin badly, at lines {told}")))
