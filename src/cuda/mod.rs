@@ -7,6 +7,7 @@
 //! Each uses those above it in this list, and none below.
 //! - `driver`: the driver and its devices; owners of contexts, streams, events, graphs and memory.
 //! - `catalogue`: figures of the modules between which Rust chooses, from `cuda/modules.txt`.
+//! - `recent`: values that are kept for later calls.
 //! - `arguments`: the arguments of kernels, from `cuda/arguments.cuh`.
 //! - `runtime`: the state of a device between calls: modules, staging slots, the queue and its buffers.
 //! - `kernels`: a file a family of kernels: choice of the module, its arguments, its launches.
@@ -32,6 +33,7 @@ mod kernels;
 pub mod measure;
 mod operators;
 mod program;
+mod recent;
 mod routes;
 mod runtime;
 mod several;

@@ -10,6 +10,8 @@
 //! - In repeated sweeps each sweep pads anew, from the results of the last sweep.
 //! - Places are counted from the first sample, which is 0; those before it are negative. They may lie any distance
 //!   outside, even if the array is shorter than the filter.
+//! - A ghost value is a constant, or a sample no farther from that end than the place outside: a tile with a halo has it.
+//!   Only a circular dimension takes it from the other end, and those who cut arrays ask [`Ends::is_circular`].
 //! - A dimension is circular at both ends or at none; [`Ends::new`] gives `None` otherwise.
 
 use std::ops::Index;
@@ -281,6 +283,18 @@ mod tests {
         assert_eq!(places(Boundary::Circular, 2), some(&[1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]));
         let constant = places(Boundary::Constant(5.0), 2);
         assert_eq!((constant[6], constant[7], constant[8], constant[9]), (None, Some(0), Some(1), None));
+    }
+
+    /// Tiles have a halo of as many samples as a filter reaches.
+    #[test]
+    fn ghost_values_are_samples_near_their_end() {
+        for boundary in Boundary::all_kinds(1.0).into_iter().filter(|&kind| kind != Boundary::Circular) {
+            for outside in 1..9 {
+                let [below, above] = [-outside, 8 + outside].map(|at| boundary.sample_at(at, 9));
+                assert!(below.is_none_or(|sample| sample as isize <= outside), "{boundary:?} at -{outside}");
+                assert!(above.is_none_or(|sample| sample as isize >= 8 - outside), "{boundary:?} at {}", 8 + outside);
+            }
+        }
     }
 
     #[test]

@@ -155,8 +155,7 @@ impl<T: Real> Arrays<T> for Reference {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stencil::Compute;
-    use crate::stencil::{Boundary, CoefficientSource, Filter, Lines, Sides, Taps};
+    use crate::stencil::{Boundary, CoefficientSource, Compute, Filter, Lines, Sides, Taps};
 
     fn stencil(what: &Stencil, input: &[f64], output: &mut [f64]) {
         Reference.stencil(what, input.into(), output.into(), &Watch::new()).unwrap();

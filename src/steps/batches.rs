@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use super::buffers::Buffers;
 use crate::platform::watch::Watch;
-use crate::stencil::Numbers;
-use crate::stencil::{Chain, Engine, Error};
+use crate::stencil::{Chain, Engine, Error, Numbers};
 
 /// Number of single launches before a batch is made, which takes as long as some of them.
 const MIN_SINGLES: usize = 16;

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::stencil::program::Value;
-use crate::stencil::{Array, Engine, Error, Noted};
-use crate::stencil::{Number, Numbers};
+use crate::stencil::{Array, Engine, Error, Noted, Number, Numbers};
 
 /// Results of a step, and arrays that are free for reuse.
 pub(super) struct Buffers {

@@ -6,8 +6,7 @@ use super::buffers::room;
 use super::single::alone;
 use crate::platform::watch::Watch;
 use crate::stencil::program::Node;
-use crate::stencil::{Array, Compute, Engine, Error, Places, Source, Target};
-use crate::stencil::{Number, Numbers};
+use crate::stencil::{Array, Compute, Engine, Error, Number, Numbers, Places, Source, Target};
 
 /// Collected results, one after the other.
 pub(super) struct Collections {

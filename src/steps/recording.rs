@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::stencil::program::{Node, Program, Value};
-use crate::stencil::{Array, Binary, Error, Expansion, Held, Number};
-use crate::stencil::{Numbers, Operation, Term};
+use crate::stencil::{Array, Binary, Error, Expansion, Held, Number, Numbers, Operation, Term};
 
 /// A program under construction.
 #[derive(Debug, Default)]

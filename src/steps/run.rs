@@ -11,8 +11,7 @@ use super::single;
 use super::values::{Supply, Values};
 use crate::platform::watch::Watch;
 use crate::stencil::program::{Node, Plan, Program, Stage, Value};
-use crate::stencil::{Array, Engine, Error, Number, Places, Prepared, Room, Source, Span, Target};
-use crate::stencil::{Numbers, Operation};
+use crate::stencil::{Array, Engine, Error, Number, Numbers, Operation, Places, Prepared, Room, Source, Span, Target};
 
 /// Outputs of a program in each step, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

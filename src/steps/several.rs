@@ -2,8 +2,7 @@
 
 use crate::platform::watch::Watch;
 use crate::stencil::program::{Feed, Kernel, Program, Recorded, Recurrence, Value};
-use crate::stencil::{Advance, Engine, Error, Places, Room, Span};
-use crate::stencil::{Numbers, Operation};
+use crate::stencil::{Advance, Engine, Error, Numbers, Operation, Places, Room, Span};
 
 /// A method to take several steps at once, and the sources of their inputs.
 pub(super) struct Several {

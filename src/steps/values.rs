@@ -10,8 +10,7 @@ use std::ops::Range;
 use super::buffers::Buffers;
 use super::single::alone;
 use crate::platform::watch::Watch;
-use crate::stencil::{Compute, Numbers};
-use crate::stencil::{Engine, Error, Places, Target};
+use crate::stencil::{Compute, Engine, Error, Numbers, Places, Target};
 
 /// Values of each step.
 #[derive(Debug)]

@@ -139,6 +139,7 @@ const FAULT_TABLE: [FaultCase; 16] = [
     ("taps_are_copied_anew_after_a_failure", faults::taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", between_calls::a_warm_chain_asks_for_nothing),
     ("a_few_sweeps_leave_the_pool_alone", between_calls::a_few_sweeps_leave_the_pool_alone),
+    ("simple_operations_load_no_module", between_calls::simple_operations_load_no_module),
     ("filters_in_turn_are_not_sent_again", between_calls::filters_in_turn_are_not_sent_again),
     ("tensor_cores_are_used_where_they_are", tensor::tensor_cores_are_used_where_they_are),
     ("sweeps_of_images_are_done_at_once", images::sweeps_of_images_are_done_at_once),

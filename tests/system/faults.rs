@@ -18,9 +18,8 @@ use stencil_mex::scheme::{self, Addend, Data, Scheme, TwoLevels};
 use stencil_mex::stencil::program::{Gait, Node, Program, Value};
 use stencil_mex::stencil::{
     Arrays, Binary, Boundary, CoefficientSource, Compute, Convolution, Derivative, Engine, Error, Expansion, Filter,
-    Lines, Reduction, Reference, Source, Stencil, Taps, Target, Unary,
+    Filtering, Lines, Numbers, Operation, Reduction, Reference, Source, Stencil, Taps, Target, Term, Unary,
 };
-use stencil_mex::stencil::{Filtering, Numbers, Operation, Term};
 use stencil_mex::steps::{Pages, Run, Shape, Step, Taped, Upload, Values};
 
 use crate::common::{Mode, StandIn, child, selection, within};

@@ -16,7 +16,7 @@ use self::queued::Queued;
 use super::driver::context::Context;
 use super::element::Element;
 use super::engine::Cuda;
-use super::kernels::{ArithmeticKernels, On, scratch_of};
+use super::kernels::{ArithmeticKernels, Copies, On, scratch_of};
 use super::program;
 use super::routes::array::address;
 use crate::platform::watch::Watch;
@@ -69,12 +69,16 @@ impl Cuda {
         watch: &Watch,
     ) -> Result<Option<Indices>, Error> {
         match (what, &mut to) {
-            (Operation::Fill(number), Target::Array(to)) => self.fill(T::from_f64(*number), to, watch),
             (Operation::Pair(op, [Term::Number(a), Term::Number(b)], _), Target::Array(to)) => {
-                self.fill(op.of(T::from_f64(*a), T::from_f64(*b)), to, watch)
+                let number = op.of(T::from_f64(*a), T::from_f64(*b));
+                self.elementwise(&Operation::Fill(number.to_f64()), to, watch)
             }
             (
-                Operation::Each(..) | Operation::Pair(..) | Operation::Convert(_) | Operation::Random(..),
+                Operation::Fill(_)
+                | Operation::Each(..)
+                | Operation::Pair(..)
+                | Operation::Convert(_)
+                | Operation::Random(..),
                 Target::Array(to),
             ) => self.elementwise(what, to, watch),
             (&Operation::MultiplyAdd(weight, AnySource::Target, addend, source), Target::Array(to)) => {
@@ -121,6 +125,7 @@ impl Cuda {
     /// Runs the kernel of one operation.
     fn elementwise<T: Element>(&self, what: &Given, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         let name = match what {
+            Operation::Fill(_) => "filling an array",
             Operation::Each(..) => "an operation on each element",
             Operation::Convert(_) => "a conversion",
             Operation::Random(..) => "random numbers",
@@ -236,16 +241,55 @@ impl Cuda {
         })
     }
 
-    fn fill<T: Element>(&self, value: T, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
+    /// Reads or writes neighbours, which takes no kernel.
+    fn copy_run<T: Element>(
+        &self,
+        name: &'static str,
+        (from, first): (Source<T>, usize),
+        (to, place): (&mut Target<T>, usize),
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let count = from.len().min(to.len());
         self.attempt(watch, |device| {
-            let address = address(to, &device.context)?;
-            if to.is_empty() {
+            let input = match from {
+                Source::Array(array) => at::<T>(address(array, &device.context)?, first),
+                Source::Host(_) => 0,
+            };
+            let output = address_of(to, &device.context)?.map(|output| at::<T>(output, place));
+            if count == 0 {
                 return Ok(watch.check()?);
             }
-            let work = Queued::<ArithmeticKernels<T>>::begin(device, "filling an array", watch)?;
-            // SAFETY: the array has as many elements; whatever else uses it is on this stream, too.
-            unsafe { work.kernels.fill(work.stream().handle(), value, address, to.len()) }?;
-            work.end(0, to.len())
+            let mut work = Queued::<Copies<T>>::begin(device, name, watch)?;
+            // SAFETY: the places are in the arrays, which the call has until the work has been waited for.
+            unsafe {
+                match (from, &mut *to, output) {
+                    (Source::Host(samples), _, Some(output)) => work.send_to(samples, output),
+                    (_, Target::Host(results), _) => work.fetch(input, results),
+                    (_, _, Some(output)) => work.copy([input, output], count),
+                    _ => Err(Error::Internal("A copy to no address.".into())),
+                }
+            }?;
+            work.end(count, count)
+        })
+    }
+
+    fn put_number<T: Element>(
+        &self,
+        name: &'static str,
+        number: T,
+        (to, place): (&Array<T>, usize),
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        self.attempt(watch, |device| {
+            let output = at::<T>(address(to, &device.context)?, place);
+            watch.check()?;
+            let what = Operation::<(), ()>::Fill(number.to_f64());
+            let kernel =
+                Kernel::of(&what, T::SINGLE, 1).ok_or_else(|| Error::Internal("No kernel of a number.".into()))?;
+            // SAFETY: that is one element of the array.
+            unsafe { program::run_once(device, name, &kernel, &[output]) }?;
+            watch.count(1);
+            Ok(())
         })
     }
 
@@ -258,6 +302,11 @@ impl Cuda {
     ) -> Result<(), Error> {
         assert_eq!(to.len(), places.len());
         assert!(places.are_within(from.len()));
+        if let Places::Section(section) = places
+            && let Some(first) = section.run()
+        {
+            return self.copy_run("reading by index", (Source::Array(from), first), (&mut to, 0), watch);
+        }
         self.attempt(watch, |device| {
             let input = address(from, &device.context)?;
             let output = address_of(&to, &device.context)?;
@@ -274,27 +323,17 @@ impl Cuda {
             // SAFETY: all places are in the first array, and the call has the arrays and the buffers until the work has
             // been waited for.
             unsafe {
-                // Address of the results on the device.
-                let results = match (&section, output) {
-                    (Some(section), None) if section.run().is_some() => at::<T>(input, section.run().unwrap_or(0)),
-                    _ => {
-                        let results = output.map_or_else(|| work.room_for::<T>(count), Ok)?;
-                        let list = match places {
-                            Places::List(list) => work.send(list)?,
-                            Places::Held(_) => held,
-                            Places::Section(_) => 0,
-                        };
-                        let stream = work.stream().handle();
-                        match &section {
-                            None => work.kernels.pick_list(stream, list, [input, results], count),
-                            Some(section) => match section.run() {
-                                Some(start) => work.copy([at::<T>(input, start), results], count),
-                                None => work.kernels.pick(stream, section, [input, results]),
-                            },
-                        }?;
-                        results
-                    }
+                let results = output.map_or_else(|| work.room_for::<T>(count), Ok)?;
+                let list = match places {
+                    Places::List(list) => work.send(list)?,
+                    Places::Held(_) => held,
+                    Places::Section(_) => 0,
                 };
+                let stream = work.stream().handle();
+                match &section {
+                    None => work.kernels.pick_list(stream, list, [input, results], count),
+                    Some(section) => work.kernels.pick(stream, section, [input, results]),
+                }?;
                 if let Target::Host(output) = &mut to {
                     work.fetch(results, output)?;
                 }
@@ -306,6 +345,16 @@ impl Cuda {
     fn put<T: Element>(&self, from: Source<T>, places: &Places, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
         assert_eq!(from.len(), places.len());
         assert!(places.are_within(to.len()));
+        let name = "writing by index";
+        if let Places::Section(section) = places
+            && let Some(first) = section.run()
+        {
+            return match from {
+                // Sending it would wait.
+                Source::Host(&[number]) => self.put_number(name, number, (to, first), watch),
+                from => self.copy_run(name, (from, 0), (&mut Target::Array(to), first), watch),
+            };
+        }
         let listed;
         let places = match places {
             Places::Section(section) if may_repeat(section) => {
@@ -334,13 +383,7 @@ impl Cuda {
                 return Ok(watch.check()?);
             }
             let count = from.len();
-            let mut work = Queued::<ArithmeticKernels<T>>::begin(device, "writing by index", watch)?;
-            if let (Source::Host(&[number]), Places::Section(section)) = (from, places) {
-                let to = at::<T>(output, section.start);
-                // SAFETY: that is one element of the array; whatever else uses it is on this stream, too.
-                unsafe { work.kernels.fill(work.stream().handle(), number, to, 1) }?;
-                return work.end(count, count);
-            }
+            let mut work = Queued::<ArithmeticKernels<T>>::begin(device, name, watch)?;
             let input = match from {
                 Source::Host(samples) => work.send(samples)?,
                 Source::Array(_) => input.unwrap_or(0),
@@ -351,10 +394,7 @@ impl Cuda {
                 match (places, &repeated) {
                     (Places::Section(section), _) => {
                         let section = work.kernels.places(section);
-                        match section.run() {
-                            Some(start) => work.copy([input, at::<T>(output, start)], count),
-                            None => work.kernels.put(work.stream().handle(), &section, [input, output]),
-                        }
+                        work.kernels.put(work.stream().handle(), &section, [input, output])
                     }
                     (Places::Held(_), _) => {
                         work.kernels.put_list(work.stream().handle(), held, None, [input, output], count)

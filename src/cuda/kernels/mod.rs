@@ -27,7 +27,7 @@ use crate::partition::{Cut, Size, Tile};
 use crate::stencil::{Boundary, Ends, Error, Sides};
 
 pub(super) use arithmetic::{
-    ArithmeticKernels, Family, On, ScanKernels, SortKernels, SortRooms, SortedLines, room_of_scan, scratch_of,
+    ArithmeticKernels, Copies, Family, On, ScanKernels, SortKernels, SortRooms, SortedLines, room_of_scan, scratch_of,
 };
 pub(super) use choose::{ConvolutionKernel, Way, along_lines};
 pub(super) use levels::LevelsKernel;

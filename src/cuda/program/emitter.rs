@@ -94,7 +94,13 @@ impl<'k> Emitter<'k> {
                 at
             }
         };
-        self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
+        self.parameter(Kind::Long, at)
+    }
+
+    /// Loads an entry of the argument.
+    fn parameter(&mut self, kind: Kind, at: usize) -> Register {
+        let class = if kind == Kind::Long { "b64" } else { kind.number() };
+        self.code.of(kind, &format!("ld.param.{class}"), &[&format!("[{ARGUMENT}+{at}]")])
     }
 
     /// The place of a whole number in the argument, in bytes.
@@ -105,14 +111,14 @@ impl<'k> Emitter<'k> {
     /// Loads an entry of the argument that depends on sizes.
     pub(super) fn sized(&mut self, what: Sized) -> Register {
         let at = self.sized_at(what);
-        self.code.of(Kind::Long, "ld.param.b64", &[&format!("[{ARGUMENT}+{at}]")])
+        self.parameter(Kind::Long, at)
     }
 
     /// Loads the number that a part is.
     pub(super) fn sized_number(&mut self, part: usize) -> Register {
         let kind = Kind::of_numbers(self.kernel.parts[part].single);
         let at = self.sized_at(Sized::Number(part));
-        self.code.of(kind, &format!("ld.param.{}", kind.number()), &[&format!("[{ARGUMENT}+{at}]")])
+        self.parameter(kind, at)
     }
 
     fn sized_at(&mut self, what: Sized) -> usize {
@@ -135,7 +141,7 @@ impl<'k> Emitter<'k> {
                 at
             }
         };
-        self.code.of(kind, &format!("ld.param.{}", kind.number()), &[&format!("[{ARGUMENT}+{at}]")])
+        self.parameter(kind, at)
     }
 
     pub(super) fn walk(&self) -> &Walk<'k> {

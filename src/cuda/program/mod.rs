@@ -19,13 +19,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::driver::Driver;
 use super::driver::context::Context;
 use super::module::{Function, MOST_ARGUMENTS, Shape, launch_bytes};
+use super::recent::Recent;
 use super::routes::array::address;
 use super::runtime::device::Device;
 use super::runtime::queue::Load;
 use crate::platform::watch::Watch;
-use crate::stencil::Numbers;
 use crate::stencil::program::{Kernel, Limits, MOST_DIMS};
-use crate::stencil::{Array, Arrays, Compute, Engine, Error, Noted, Prepared};
+use crate::stencil::{Array, Arrays, Compute, Engine, Error, Noted, Numbers, Prepared};
 pub(super) use chain::chain;
 use emit::Written;
 pub(super) use once::run_once;
@@ -229,18 +229,13 @@ fn multiprocessors(ordinal: usize) -> usize {
 
 /// A kernel as it was written for a device.
 fn written(kernel: &Kernel, ordinal: usize) -> Written {
-    static KNOWN: Mutex<Vec<((usize, String), Written)>> = Mutex::new(Vec::new());
-    let text = (multiprocessors(ordinal), kernel.text());
+    static KNOWN: Mutex<Recent<(usize, String), Written, MOST_WRITTEN>> = Mutex::new(Recent::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known.iter().rposition(|(one, _)| *one == text) {
-        return known[found].1.clone();
-    }
-    let written = if kernel.numbers.is_empty() { emit::write(kernel) } else { chunks::write(kernel, text.0) };
-    if known.len() == MOST_WRITTEN {
-        known.remove(0);
-    }
-    known.push((text, written.clone()));
-    written
+    let write = |&(multiprocessors, _): &(usize, String)| match kernel.numbers.is_empty() {
+        true => emit::write(kernel),
+        false => chunks::write(kernel, multiprocessors),
+    };
+    known.get((multiprocessors(ordinal), kernel.text()), write).clone()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::emit::{self, Written};
 use super::emitter::Sized;
 use super::put;
 use super::shape::Shape;
+use crate::cuda::recent::Recent;
 use crate::cuda::runtime::device::Device;
 use crate::stencil::functions::Distribution;
 use crate::stencil::program::{Kernel, Step};
@@ -78,18 +79,10 @@ impl Form {
 
 /// The kernel as it was written for its form.
 fn written(kernel: &Kernel) -> Result<Arc<Written>, Error> {
-    static KNOWN: Mutex<Vec<(Form, Arc<Written>)>> = Mutex::new(Vec::new());
+    static KNOWN: Mutex<Recent<Form, Arc<Written>, MOST_WRITTEN>> = Mutex::new(Recent::new());
     let form = Form::of(kernel).ok_or_else(|| Error::Internal(format!("No single operation: {kernel:?}.")))?;
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = known.iter().rposition(|(one, _)| *one == form) {
-        known[found..].rotate_left(1);
-    } else {
-        if known.len() == MOST_WRITTEN {
-            known.remove(0);
-        }
-        known.push((form, Arc::new(emit::write(kernel))));
-    }
-    known.last().map(|(_, written)| written.clone()).ok_or_else(|| Error::Internal("A kernel that was lost.".into()))
+    Ok(known.get(form, |_| Arc::new(emit::write(kernel))).clone())
 }
 
 /// Runs a kernel without filters and reductions once, on arrays at these addresses: the inputs, then the outputs.

@@ -197,7 +197,8 @@ impl Emitter<'_> {
         let period = match end {
             Boundary::Circular => extent,
             Boundary::Symmetric => twice,
-            _ => {
+            Boundary::Constant(_) | Boundary::Replicate => unreachable!("it is the nearest element"),
+            Boundary::Mirror => {
                 let period = self.code.of(Kind::Long, "add.s64", &[&twice, "-2"]);
                 self.code.of(Kind::Long, "max.s64", &[&period, "1"])
             }

@@ -10,11 +10,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::walk::{self, Walkable};
 use super::{Attempts, Launch, Placed, emit, multiprocessors, put};
+use crate::cuda::recent::Recent;
 use crate::cuda::runtime::clock;
 use crate::platform::watch::Watch;
-use crate::stencil::Numbers;
 use crate::stencil::program::{Feed, Gait, Recurrence};
-use crate::stencil::{Advance, Array, Arrays, Engine, Error, Noted, Room, Source, Span, Target};
+use crate::stencil::{Advance, Array, Arrays, Engine, Error, Noted, Numbers, Room, Source, Span, Target};
 
 /// Candidate walks: levels, elements of a lane, its lines, and the blocks that registers suffice for.
 const GAITS: [[usize; 4]; 4] = [[2, 2, 1, 4], [4, 2, 1, 1], [4, 2, 1, 4], [8, 4, 1, 2]];
@@ -57,7 +57,7 @@ impl Trial {
 }
 
 /// Trials by the device's ordinal, and the recurrence.
-type Trials = Vec<((usize, String), Arc<Mutex<Trial>>)>;
+type Trials = Recent<(usize, String), Arc<Mutex<Trial>>, MAX_TRIALS>;
 
 /// Maximum number of recurrences whose trials are kept.
 const MAX_TRIALS: usize = 64;
@@ -257,19 +257,11 @@ impl<C: Attempts + Engine> Steps<C> {
 
 /// Returns the trial of recorded steps, which may be recorded again in every call.
 fn trial_of(ordinal: usize, what: &Recurrence) -> Arc<Mutex<Trial>> {
-    static TRIALS: Mutex<Trials> = Mutex::new(Vec::new());
+    static TRIALS: Mutex<Trials> = Mutex::new(Recent::new());
     // The places make no difference.
     let records: Vec<_> = what.records.iter().map(|recorded| (recorded.part, recorded.places.len())).collect();
     let key = (ordinal, format!("{:?} {:?} {} {records:?}", what.kernel, what.feeds, what.numbers));
-    let mut trials = lock(&TRIALS);
-    let known = trials.iter().rposition(|(known, _)| *known == key);
-    let known = known.map_or_else(|| (key, Arc::default()), |at| trials.remove(at));
-    let trial = known.1.clone();
-    if trials.len() == MAX_TRIALS {
-        trials.remove(0);
-    }
-    trials.push(known);
-    trial
+    lock(&TRIALS).get(key, |_| Arc::default()).clone()
 }
 
 /// Puts the steps of a launch on the queue, or notes them for later.

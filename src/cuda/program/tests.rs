@@ -3,8 +3,7 @@
 use super::emit;
 use super::walk::Walkable;
 use crate::stencil::program::{Feed, Gait, Kernel, Node, Plan, Program, Recurrence, Stage, Value};
-use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter, Reduction};
-use crate::stencil::{Filtering, Operation, Term};
+use crate::stencil::{Binary, Boundary, Convolution, Expansion, Filter, Filtering, Operation, Reduction, Term};
 
 /// Returns a step of Gray and Scott's reaction.
 fn reaction(size: [usize; 3]) -> (Program, Vec<Value>) {

@@ -236,17 +236,16 @@ impl Emitter<'_> {
 
 /// True if its results are only 1 and 0.
 fn gives_truth(op: Binary) -> bool {
-    !op.is_function()
-        && !matches!(
-            op,
-            Binary::Add
-                | Binary::Subtract
-                | Binary::Multiply
-                | Binary::Divide
-                | Binary::Min
-                | Binary::Max
-                | Binary::Mod
-                | Binary::Rem
-                | Binary::Keep
-        )
+    matches!(
+        op,
+        Binary::Equal
+            | Binary::NotEqual
+            | Binary::Less
+            | Binary::LessEqual
+            | Binary::Greater
+            | Binary::GreaterEqual
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+    )
 }

@@ -1,6 +1,5 @@
 //! Sweeps of a convolution over a whole array: by walks, if these are faster than the archive's single sweeps.
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -11,6 +10,7 @@ use super::several::{LAPS, Timing, Walks, lock};
 use super::{LIMITS, emit, walk};
 use crate::cuda::Element;
 use crate::cuda::kernels::{Area, ConvolutionKernel, Kernel, Plan};
+use crate::cuda::recent::Recent;
 use crate::cuda::runtime::clock::Clock;
 use crate::cuda::runtime::generated::Generated;
 use crate::cuda::runtime::module::{Modules, Shape, launch_bytes};
@@ -43,32 +43,27 @@ struct Key {
     boundary: String,
 }
 
-/// A convolution that was computed, and its walks, if they were written and there are any.
-struct Known {
-    key: Key,
-    walks: Option<Option<SharedWalks>>,
-}
+/// Walks of a convolution that was computed, if they were written and there are any.
+type Written = Option<Option<SharedWalks>>;
 
 /// Returns the walks of a convolution, which now does `sweeps` sweeps.
-fn known(key: Key, sweeps: usize, what: &dyn Fn() -> Option<Filtering>) -> Option<SharedWalks> {
-    static KNOWN: Mutex<Vec<Known>> = Mutex::new(Vec::new());
-    let mut all = lock(&KNOWN);
-    let (mut known, again) = match all.iter().position(|known| known.key == key) {
-        Some(at) => (all.remove(at), true),
-        None => (Known { key, walks: None }, false),
+fn known(key: Key, sweeps: usize, what: impl FnOnce() -> Filtering) -> Option<SharedWalks> {
+    static KNOWN: Mutex<Recent<Key, Written, MAX_KNOWN>> = Mutex::new(Recent::new());
+    let Key { ordinal, requested, single, sizes, .. } = key;
+    let write = || {
+        let walks = Walks::new(ordinal, recurrence(what(), single, sizes[0].iter().product())?, requested);
+        walks.map(|walks| Arc::new(Mutex::new(walks)))
     };
-    if known.walks.is_none() && (again || sweeps >= MIN_SWEEPS) {
-        let Key { ordinal, requested, single, sizes, .. } = &known.key;
-        let len = sizes[0].iter().product();
-        let walks = what().and_then(|what| Walks::new(*ordinal, recurrence(what, *single, len)?, *requested));
-        known.walks = Some(walks.map(|walks| Arc::new(Mutex::new(walks))));
+    let mut again = true;
+    let mut known = lock(&KNOWN);
+    let walks = known.get(key, |_| {
+        again = false;
+        None
+    });
+    if walks.is_none() && (again || sweeps >= MIN_SWEEPS) {
+        *walks = Some(write());
     }
-    let walks = known.walks.clone().flatten();
-    if all.len() == MAX_KNOWN {
-        all.remove(0);
-    }
-    all.push(known);
-    walks
+    walks.clone().flatten()
 }
 
 /// A convolution, for any number of sweeps.
@@ -102,11 +97,9 @@ impl<T: Element> Walked<T> {
         };
         let what = || {
             let what = self.what.clone().with_size(area.tile.size()).with_boundary(area.sides).with_sweeps(1);
-            let what: &dyn Any = &what;
-            let double = what.downcast_ref().cloned().map(Filtering::Convolution);
-            double.or_else(|| what.downcast_ref().cloned().map(Filtering::SingleConvolution))
+            T::convolution(&what)
         };
-        known(key, area.sweeps, &what)
+        known(key, area.sweeps, what)
     }
 }
 

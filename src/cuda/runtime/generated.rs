@@ -15,6 +15,7 @@ use cudarc::driver::sys;
 use super::loaded::{Function, LoadedModule};
 use crate::cuda::driver::context::Context;
 use crate::cuda::driver::error::failed;
+use crate::cuda::recent::Recent;
 use crate::stencil::Error;
 
 /// Maximum number of kernels that stay loaded.
@@ -24,8 +25,8 @@ const MAX_LOADED: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Generated {
     context: Arc<Context>,
-    /// Kernels by their text, the most recently used last.
-    loaded: Mutex<Vec<(String, Function)>>,
+    /// Kernels by their text.
+    loaded: Mutex<Recent<String, Function, MAX_LOADED>>,
     compiling: Mutex<Vec<Compiling>>,
 }
 
@@ -62,18 +63,13 @@ impl Generated {
         image: impl FnOnce() -> Result<Option<Vec<u8>>, Error>,
     ) -> Result<Option<Function>, Error> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = loaded.iter().rposition(|(known, _)| known == text) {
-            loaded[found..].rotate_left(1);
-            return Ok(loaded.last().map(|(_, function)| function.clone()));
+        if let Some(function) = loaded.find(|known| known == text) {
+            return Ok(Some(function.clone()));
         }
         let Some(image) = image()? else { return Ok(None) };
         let name = CString::new(name).map_err(|_| Error::Internal("A kernel with a NUL.".into()))?;
         let function = Function::new(&LoadedModule::new(&self.context, &image)?, name)?;
-        if loaded.len() == MAX_LOADED {
-            loaded.remove(0);
-        }
-        loaded.push((text.to_owned(), function.clone()));
-        Ok(Some(function))
+        Ok(Some(loaded.insert(text.to_owned(), function).clone()))
     }
 
     /// Returns the binary of a module once, when it is ready. The first call for it starts the thread.

@@ -38,14 +38,7 @@ const OPTIONS: Names = Names(&[
 
 /// Checks in the stencil's order, with `imageShape`, `filterSize` and `filterShape` in place of the kernel's checks.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
-    distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), by_parts)
-}
-
-fn by_parts<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
-    match call.arguments.first() {
-        Some(image) => inputs::part_by_part(("N", image), joint.is_some(), |part| of_part(call, joint, part)),
-        None => of_part(call, joint, Part::Real),
-    }
+    distributed::joined((FUNCTION.name, "N"), call, (&OPTIONS, 2), of_part)
 }
 
 /// Returns the reply for a part of N.

@@ -21,14 +21,7 @@ const SOURCES: [(&str, CoefficientSource); 2] =
 
 /// Checks in the stencil's order, with `spacing` in place of the kernel's checks.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
-    distributed::joined(FUNCTION.name, call, (&OPTIONS, 1), by_parts)
-}
-
-fn by_parts<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
-    match call.arguments.first() {
-        Some(samples) => inputs::part_by_part(("f", samples), joint.is_some(), |part| of_part(call, joint, part)),
-        None => of_part(call, joint, Part::Real),
-    }
+    distributed::joined((FUNCTION.name, "f"), call, (&OPTIONS, 1), of_part)
 }
 
 /// Returns the reply for a part of f.

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::sweeps::Sweeps;
+use crate::gateway::engine::inputs::{Part, part_by_part};
 use crate::gateway::options::{self, Names, Selection};
 use crate::mex::{Argument, Call, Class, Effort, Error, Reply};
 use crate::platform::watch::Watch;
@@ -51,21 +52,26 @@ pub(super) struct Joint {
     function: &'static str,
 }
 
-/// Does the work of a call; together with all ranks if an argument from `first` on is the option's name.
+/// Does the work of a call for each part of its first argument, whose name is `array`; together with all ranks if an
+/// argument from `first` on is the option's name.
 ///
 /// # Errors
-/// Those of `work`, which are sent to the other ranks; `rank` if there are no ranks.
+/// Those of `of_part`, which are sent to the other ranks; `rank` if there are no ranks.
 pub(super) fn joined<'a>(
-    function: &'static str,
+    (function, array): (&'static str, &str),
     call: &'a Call,
     (names, first): (&Names, usize),
-    work: impl FnOnce(&'a Call, Option<&Joint>) -> Result<Reply<'a>, Error>,
+    of_part: impl Fn(&'a Call, Option<&Joint>, Part) -> Result<Reply<'a>, Error>,
 ) -> Result<Reply<'a>, Error> {
+    let work = |joint: Option<&Joint>| match call.arguments.first() {
+        Some(samples) => part_by_part((array, samples), joint.is_some(), |part| of_part(call, joint, part)),
+        None => of_part(call, joint, Part::Real),
+    };
     if !is_asked_for(call.arguments.get(first..).unwrap_or_default(), names) {
-        return work(call, None);
+        return work(None);
     }
     let joint = Joint { call: Arc::new(Mutex::new(Some(World::get()?.call()?))), function };
-    work(call, Some(&joint)).inspect_err(|error| joint.fail(error))
+    work(Some(&joint)).inspect_err(|error| joint.fail(error))
 }
 
 /// Returns true if one of these arguments is the option's name, and the last value of the option is not false. Other

@@ -34,14 +34,7 @@ const OPTIONS: Names = Names(&[
 
 /// Checks in the order of the contract; the first check that fails raises its error.
 fn call(call: &Call) -> Result<Reply<'_>, Error> {
-    distributed::joined(FUNCTION.name, call, (&OPTIONS, 2), by_parts)
-}
-
-fn by_parts<'a>(call: &'a Call, joint: Option<&Joint>) -> Result<Reply<'a>, Error> {
-    match call.arguments.first() {
-        Some(input) => inputs::part_by_part(("inputArray", input), joint.is_some(), |part| of_part(call, joint, part)),
-        None => of_part(call, joint, Part::Real),
-    }
+    distributed::joined((FUNCTION.name, "inputArray"), call, (&OPTIONS, 2), of_part)
 }
 
 /// Returns the reply for a part of inputArray.

@@ -8,6 +8,7 @@ pub(super) use backend::Selection;
 use std::ops::RangeInclusive;
 
 use crate::mex::{Argument, Error};
+use crate::stencil::BOUNDARY_WORDS;
 
 /// Highest dimension that an option may name where all up to it are listed.
 pub(crate) const MAX_DIMS: usize = 64;
@@ -31,7 +32,9 @@ pub(crate) fn check_pairs(arguments: &[Argument], position: usize) -> Result<(),
         if pair.len() == 1 {
             let word = pair[0].text().unwrap_or_default();
             let option = match word.to_ascii_lowercase().as_str() {
-                "replicate" | "symmetric" | "mirror" | "circular" => format!("; it is one, of 'Boundary', '{word}'"),
+                boundary if BOUNDARY_WORDS.iter().any(|&(word, _)| word == boundary) => {
+                    format!("; it is one, of 'Boundary', '{word}'")
+                }
                 "auto" | "cuda" | "cpu" | "fastest" => format!("; it is one, of 'Backend', '{word}'"),
                 _ => String::new(),
             };

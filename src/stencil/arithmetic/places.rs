@@ -119,6 +119,18 @@ impl Places {
 }
 
 impl Section {
+    /// Returns the first place if they follow one another.
+    pub fn run(&self) -> Option<usize> {
+        let mut next = 1;
+        for (&extent, &step) in self.size.iter().zip(&self.steps).filter(|(extent, _)| **extent != 1) {
+            if step != next {
+                return None;
+            }
+            next *= extent as isize;
+        }
+        Some(self.start)
+    }
+
     /// Lists the places in order, for a section within an array.
     pub fn places(&self) -> impl Iterator<Item = usize> {
         let all = self.size.iter().product();
@@ -136,6 +148,14 @@ impl Section {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_columns_are_a_run() {
+        let run = |size, steps| Section { start: 7, size, steps }.run();
+        assert_eq!(run([5, 3, 1, 1, 1], [1, 5, 0, 0, 0]), Some(7));
+        assert_eq!(run([1, 3, 1, 4, 1], [9, 1, 2, 3, 0]), Some(7));
+        assert_eq!([run([5, 3, 1, 1, 1], [1, 6, 0, 0, 0]), run([5, 1, 1, 1, 1], [-1, 0, 0, 0, 0])], [None; 2]);
+    }
 
     #[test]
     fn places_know_the_array_they_are_in() {

@@ -185,6 +185,7 @@ impl Kernel {
             numbers: Vec::new(),
         };
         let step = match what {
+            Operation::Fill(number) => Step::Number(*number),
             Operation::Each(op, _) => Step::Each(*op, kernel.load(vec![1], single)),
             Operation::Convert(_) => Step::Convert(kernel.load(vec![1], !single)),
             Operation::Random(what, Term::Number(draw), seed) => {

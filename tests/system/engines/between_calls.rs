@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use stencil_mex::cuda::{Cuda, measure};
 use stencil_mex::platform::watch::Watch;
-use stencil_mex::stencil::{Arrays, Compute, Error, Lines, Real, Reference, Source, Target, Unary};
+use stencil_mex::stencil::{Arrays, Compute, Error, Lines, Places, Real, Reference, Source, Target, Unary};
 
-use super::checks::{Outcome, POISON, check, ordinary, samples, stencil, tame};
+use super::checks::{Outcome, POISON, check, kernels_of, ordinary, samples, stencil, tame};
 use crate::common::{StandIn, ends};
 
 /// A timed run takes time on the device's clock, and is done.
@@ -39,6 +39,32 @@ pub fn taps_change(cuda: Cuda) -> Outcome {
     // Differs from the last in a sign that `==` does not see; the output shows it nowhere but here.
     taps[2] = -0.0;
     check(&cuda, &input, Lines::new(3000, 1), &taps)
+}
+
+/// The driver takes a second and more to compile a module of the archive, and milliseconds for the kernel of one
+/// operation: filling an array, elementwise operations, and neighbours by index load none.
+pub fn simple_operations_load_no_module(cuda: Cuda, _: StandIn) -> Outcome {
+    let show = |error: Error| error.to_string();
+    let watch = Watch::new();
+    let work = || {
+        let [mut one, mut two] =
+            [Arrays::<f64>::array(&cuda, 100).map_err(show)?, Arrays::<f64>::array(&cuda, 100).map_err(show)?];
+        cuda.fill(2.0, &mut one, &watch).map_err(show)?;
+        cuda.unary(Unary::Negate, &one, &mut two, &watch).map_err(show)?;
+        cuda.put(Source::Host(&[7.0]), &Places::run(3, 1), &mut two, &watch).map_err(show)?;
+        cuda.put(Source::Host(&[8.0, 9.0]), &Places::run(5, 2), &mut two, &watch).map_err(show)?;
+        let mut some = Arrays::<f64>::array(&cuda, 8).map_err(show)?;
+        cuda.pick(&two, &Places::run(0, 8), Target::Array(&mut some), &watch).map_err(show)?;
+        let mut found = [0.0; 8];
+        cuda.pick(&some, &Places::run(0, 8), Target::Host(&mut found), &watch).map_err(show)?;
+        let expected = [-2.0, -2.0, -2.0, 7.0, -2.0, 8.0, 9.0, -2.0];
+        if found == expected { Ok(()) } else { Err(format!("{found:?}")) }
+    };
+    let launched = kernels_of(work)?.unwrap_or_default();
+    match launched.iter().find(|name| !name.starts_with("generated")) {
+        None if launched.len() == 3 => Ok(()),
+        _ => Err(format!("{launched:?} were launched")),
+    }
 }
 
 /// A script that uses the same filters repeatedly gets a module for each of them, and a later filter is computed right,

@@ -51,6 +51,17 @@ pub(in crate::cuda) trait Family: Sized {
     fn load(modules: &Modules) -> Result<Self, Error>;
 }
 
+/// No kernel: copies alone, for which no module is loaded.
+pub(in crate::cuda) struct Copies<T>(PhantomData<T>);
+
+impl<T: Element> Family for Copies<T> {
+    type Element = T;
+
+    fn load(_: &Modules) -> Result<Copies<T>, Error> {
+        Ok(Copies(PhantomData))
+    }
+}
+
 impl<T: Element> Family for ArithmeticKernels<T> {
     type Element = T;
 

@@ -68,14 +68,6 @@ pub(in crate::cuda) struct Places {
     pub(super) walk: Walk,
 }
 
-impl Places {
-    /// Returns the first element of a section that is one run of neighbours; else `None`.
-    pub(in crate::cuda) fn run(&self) -> Option<usize> {
-        let one = self.walk.rank == 1 && (self.walk.size[0] == 1 || self.walk.steps[0] == 1);
-        one.then_some(self.start)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
