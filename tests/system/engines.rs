@@ -134,7 +134,7 @@ const CUDA_TABLE: [CudaCase; 32] = [
 ];
 
 /// Checks of CUDA when a call of the driver fails at the worst moment. Only the stand-in fails on request.
-const FAULT_TABLE: [FaultCase; 16] = [
+const FAULT_TABLE: [FaultCase; 17] = [
     ("progress_counts_once", faults::progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", faults::taps_are_copied_anew_after_a_failure),
     ("a_warm_chain_asks_for_nothing", between_calls::a_warm_chain_asks_for_nothing),
