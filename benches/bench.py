@@ -118,7 +118,7 @@ class Server:
         return self.answer()
 
     def new_log(self):
-        """What it has written to standard error since this was last asked."""
+        """Returns its output on standard error since the last call."""
         with open(self.log, "rb") as log:
             log.seek(self.told)
             data = log.read()
@@ -280,11 +280,12 @@ class Bench:
                 spent[key] += time.monotonic() - start
 
     def measure(self):
-        # The large ones first: they take what they take, and the others share what is left.
+        # The large ones first: their time is fixed, and the others share the rest.
         cells = [(n, taps) for n in sorted(self.options.sizes, reverse=True) for taps in self.options.taps]
         for i, (n, taps) in enumerate(cells):
             setting = f"{taps} taps, n = {power(n)}"
-            # Every server keeps its input, and one at a time has its output and copies beside it, five at the most.
+            # Every server keeps its input, and one at a time has also its output and copies, five
+            # at the most.
             needed = 8 * n * (len(self.contenders) + 5) + (1 << 30 if n >= 10**6 else 0)
             available = available_bytes()
             if available is not None and needed > available:
@@ -295,7 +296,7 @@ class Bench:
             progress(f"{setting} ({i + 1} of {len(cells)}, {max(0.0, self.left()):.0f} s left)")
             self.cell(taps, n, seconds)
 
-    # What no call can beat.
+    # Physical limits of a call.
 
     def probe(self, what, environment=None):
         """Lines of benches/limits.py, as lists of numbers; none, and a reason, where it skipped."""
@@ -367,7 +368,7 @@ class Bench:
                         self.first_call("ours, CUDA, 10^6 points, kernel cached", "cuda", 10**6, environment)
                 self.first_call("ours, CPU, 20 points", "cpu", 20, environment)
 
-    # What comes of it.
+    # Evaluation.
 
     def ratios(self, taps, n, peer, ours):
         """Peer's time over ours, of the rounds that both were in."""
@@ -551,7 +552,7 @@ def main():
     parser.add_argument("--sizes", type=numbers, help="numbers of points, such as 20,1e6")
     parser.add_argument("--taps", type=numbers, default=TAPS, help="numbers of taps, such as 5,21")
     options = parser.parse_args()
-    # Where files lie on the machine that measured helps nobody.
+    # Paths of the machine that measured are of no use: keeps only names.
     words = [re.sub(r"^(--[^=]+=)?/.*/", r"\1", word) for word in sys.argv[1:]]
     options.command = shlex.join(["benches/bench.py", *words])
     options.sizes = options.sizes or (QUICK_SIZES if options.quick else SIZES)

@@ -6,7 +6,8 @@
 %   answer:      sample SECONDS CALLS   the mean of so many calls, one after the other
 %                failed TEXT
 %
-% What STENCIL_TRACE says of calls goes to standard error, where bench.py finds it.
+% STENCIL_TRACE's lines about calls go to standard error, where bench.py finds
+% them.
 function bench_server (mexFolder)
   addpath (mexFolder);
   device = ConstantMemoryDevice_CUDA ();
@@ -85,7 +86,8 @@ function [seconds, calls] = measure (name, taps, n)
     timed (name, x, k, 1);
   end
   if (ours && calls == 1)
-    % A line on standard error is nothing beside a call of milliseconds.
+    % A line on standard error takes no time compared with a call of
+    % milliseconds.
     setenv ('STENCIL_TRACE', '1');
     seconds = timed (name, x, k, 1);
     unsetenv ('STENCIL_TRACE');
@@ -132,7 +134,8 @@ function [t, y] = timed (name, x, k, calls)
   end
 end
 
-% Compares a few outputs with the sum that they are to be: what computes something else is no peer.
+% Compares a few outputs with the expected sums: code that computes something
+% else is no peer.
 function check (name, x, k, y)
   n = numel (x);
   r = (numel (k) - 1) / 2;

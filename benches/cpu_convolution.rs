@@ -1,5 +1,5 @@
-//! The CPU engine's convolutions as a share of what the processor's units for fused multiply-adds can do, and beside
-//! Octave's `conv2`.
+//! The CPU engine's convolutions as a share of the peak of the processor's units for fused multiply-adds, and compared
+//! with Octave's `conv2`.
 //!
 //! ```text
 //! cargo bench -p stencil-mex-benches --bench cpu_convolution [-- --quick]
@@ -20,13 +20,13 @@ use stencil_mex::platform::watch::Watch;
 use stencil_mex::platform::workers::Workers;
 use stencil_mex::stencil::{Boundary, Compute, Convolution, Filter, Number, Source, Target};
 
-/// Chains at once: enough for every unit to have one that waits for nothing.
+/// Concurrent chains: enough for every unit to have one without a dependency.
 const CHAINS: usize = 12;
 
 /// Steps of each chain in a measurement of the peak: some milliseconds.
 const STEPS: u64 = 1 << 22;
 
-/// So many steps of [`CHAINS`] chains of vectors; a number that depends on all of them.
+/// Does this number of steps of [`CHAINS`] chains of vectors; returns a number that depends on all of them.
 macro_rules! chains {
     ($name:ident, [$($feature:tt),+], $splat:ident, $fma:ident, $add:ident, $low:ident) => {
         #[cfg(target_arch = "x86_64")]
@@ -49,7 +49,7 @@ macro_rules! chains {
 chains!(chains_of_512, ["avx512f"], _mm512_set1_pd, _mm512_fmadd_pd, _mm512_add_pd, _mm512_cvtsd_f64);
 chains!(chains_of_256, ["avx", "fma"], _mm256_set1_pd, _mm256_fmadd_pd, _mm256_add_pd, _mm256_cvtsd_f64);
 
-/// So many steps of the chains in the vectors of `level`; how many operations a step is.
+/// Does this number of steps of the chains in the vectors of `level`; returns the number of operations of a step.
 fn chains(level: Level, steps: u64) -> f64 {
     let (sum, lanes) = match level {
         // SAFETY: an engine of this level was made, so the processor has its instructions; here and below.
@@ -70,7 +70,7 @@ fn chains(level: Level, steps: u64) -> f64 {
     (2 * lanes * CHAINS) as f64
 }
 
-/// Seconds that passed, and those of a processor that each of so many threads had.
+/// Elapsed seconds, and processor seconds per thread.
 struct Clock {
     start: Instant,
     used: f64,
@@ -94,7 +94,7 @@ impl Clock {
     }
 }
 
-/// GFLOP/s in double of so many threads that work in registers, by both clocks.
+/// GFLOP/s in double of this number of threads that work in registers, by both clocks.
 fn peak(level: Level, threads: usize, steps: u64) -> [f64; 2] {
     let clock = Clock::start();
     let each: f64 = std::thread::scope(|scope| {
@@ -125,13 +125,13 @@ fn rate<T: Number>(engine: &Cpu, case: &Case, boundary: Boundary<T>, input: &[T]
     clock.seconds(Workers::count()).map(|seconds| operations / seconds / 1e9)
 }
 
-/// So many zeros, in large pages where the system has them.
+/// Returns zeros, in large pages if the system has them.
 fn zeros<T: Number>(elements: usize) -> Vec<T> {
     let mut zeros = Vec::<T>::with_capacity(elements);
     let (start, end) = (zeros.as_ptr().addr().next_multiple_of(1 << 21), zeros.as_ptr_range().start.addr());
     let last = end + elements * size_of::<T>();
     if start < last {
-        // SAFETY: pages of the vector, which nobody has written to; it asks, and changes nothing.
+        // SAFETY: pages of the vector, not written yet; the advice changes no contents.
         unsafe { libc::madvise(zeros.as_mut_ptr().with_addr(start).cast(), last - start, libc::MADV_HUGEPAGE) };
     }
     zeros.resize(elements, T::default());
@@ -144,7 +144,7 @@ fn measure<T: Number>(engine: &Cpu, level: Level, case: &Case, boundary: Boundar
     let mut output = zeros::<T>(elements);
     let steps = if quick { STEPS / 16 } else { STEPS };
     let (start, least, seconds) = (Instant::now(), if quick { 2 } else { 7 }, if quick { 0.2 } else { 3.0 });
-    // A single has half the bytes of a double: twice as many to the vector.
+    // A single has half the bytes of a double: a vector has twice the number.
     let of_class = 8.0 / size_of::<T>() as f64;
     let (mut best_peak, mut best_rate, mut rounds) = ([0.0_f64; 2], [0.0_f64; 2], 0);
     while rounds < least || (start.elapsed().as_secs_f64() < seconds && rounds < 1000) {
@@ -235,7 +235,7 @@ fn main() {
     Workers::release();
 }
 
-/// A single pass of 3 x 3 over 512 x 512 beside Octave's, in turns.
+/// A single pass of 3 x 3 over 512 x 512 and Octave's, in turns.
 fn beside_conv2() {
     let engine = Cpu::new();
     let input: Vec<f64> = (0..512 * 512).map(|i| f64::from(i).sin()).collect();

@@ -33,7 +33,7 @@ fn taps(count: usize) -> Taps {
     Taps::new(&samples(count + 3)[3..]).unwrap()
 }
 
-/// Milliseconds of one thing and of what it is set against, measured in turn.
+/// Milliseconds of a run and of the one it is compared with, measured in turn.
 struct Timing {
     /// The call, with its arrays on the device.
     kernel: Vec<f32>,
@@ -41,7 +41,7 @@ struct Timing {
     copy: Vec<f32>,
 }
 
-/// Has `run` compute on arrays that lie on the device, so many times, each time beside a copy; the result goes to
+/// Runs `run` on arrays that lie on the device several times, each time followed by a copy; the result goes to
 /// `output`.
 fn timed<T: Number>(
     cuda: &Cuda,
@@ -69,8 +69,8 @@ fn timed<T: Number>(
     timing
 }
 
-/// A line about a kernel whose result is right, with the rate of its multiply-adds, so many an output, counted as two
-/// operations.
+/// Prints a line about a kernel whose result is right, with the rate of its multiply-adds (a number per output),
+/// counted as two operations.
 fn report<T: Number>(name: &str, output: &[T], expected: &[T], timing: Timing, multiply_adds: usize) {
     assert!(output.iter().zip(expected).all(|(&a, &b)| a.same(b)), "{name}");
     let [kernel, copy] = [timing.kernel, timing.copy].map(|ms| median(ms.into_iter().map(f64::from).collect()));
@@ -194,7 +194,7 @@ fn main() {
     cuda::release();
 }
 
-/// Arithmetic on arrays of the device, beside a copy there.
+/// Arithmetic on arrays of the device, compared with a copy there.
 fn arithmetic<T: Number>(cuda: &Cuda, class: &str, input: &[T]) {
     const ROWS: usize = 1000;
     const FEW: usize = 5;
@@ -309,7 +309,7 @@ fn many_sweeps(cuda: &Cuda, input: &[f64], quick: bool) {
         let what = Stencil::new(lines, smoothing(count)).with_boundary(boundary).with_sweeps(sweeps);
         let (mut output, mut expected) = (vec![0.0; input.len()], vec![0.0; input.len()]);
         let timing = timed(cuda, input, &mut output, 5, |from, to, watch| cuda.stencil(&what, from, to, watch));
-        // The CPU engine computes what is right, where that takes no minutes.
+        // Checks the CPU engine's results, unless that takes minutes.
         if lines.elements() * sweeps * count < 1 << 35 {
             Cpu::new().stencil(&what, input.into(), (&mut expected[..]).into(), &Watch::new()).unwrap();
             assert!(

@@ -91,7 +91,7 @@ function device_chain (backend, largest)
   end
 end
 
-% What follows from a measurement, unless that failed.
+% Prints the conclusion from a measurement, unless that failed.
 function remark (varargin)
   if (any (cellfun (@(value) any (isnan (value)), varargin(2:end))))
     return
@@ -129,7 +129,8 @@ function ms = measure (what, n, s)
   fflush (stdout);
 end
 
-% Seconds that so many runs took. A loop for each, as a script would have it: a function handle would add to every run.
+% Seconds of this number of runs. A loop for each, as in a script: a function
+% handle would add to every run.
 function t = runs (what, count, s)
   u = s.u;
   v = s.v;
@@ -227,7 +228,8 @@ function y = chain (y, taps)
   end
 end
 
-% Ten that differ, each with a sum of 1, so that the numbers stay what they are.
+% Ten different filters, each with a sum of 1, which keeps the size of the
+% numbers.
 function taps = filters ()
   taps = cell (1, 10);
   for k = 1:numel (taps)
@@ -275,7 +277,8 @@ function y = plain_image_of (u, taps, boundary)
   y = conv2 (u(rows,columns), taps, 'valid');
 end
 
-% What is timed is what it is to be: the bits of ordinary calls, and what CONV2 gives but for rounding.
+% Checks the timed results: the bits of ordinary calls, and those of CONV2 up to
+% rounding.
 function check (s)
   x = rand (1000, 1);
   y = gather (chain (DeviceArray (x, 'Backend', s.backend), s.taps));

@@ -209,7 +209,7 @@ class Bench:
         self.taps = [self.library.filter(k) for k in filters()]
 
     def seconds(self, run, count):
-        """Of so many runs back to back. RUN gets what the run before gave, None in the first."""
+        """Seconds of this number of runs back to back. RUN gets the result of the run before, None in the first."""
         self.library.wait()
         last = None
         start = time.perf_counter()
@@ -249,7 +249,7 @@ class Bench:
         return x
 
     def check(self):
-        """What is timed is what it is to be."""
+        """Checks the timed results."""
         np, library = self.numpy, self.library
         x = self.random.random(1000)
         expected = x

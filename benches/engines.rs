@@ -1,5 +1,6 @@
-//! Whole calls of the engines, from ordinary memory to ordinary memory that was written before; and the CPU engine, on
-//! 1, 2, .. threads, beside a copy of the same bytes by as many; and arithmetic beside copies.
+//! Whole calls of the engines, from ordinary memory to ordinary memory that was written before; the CPU engine, on 1,
+//! 2, .. threads, compared with a copy of the same bytes by the same number of threads; and arithmetic compared with
+//! copies.
 //!
 //! `cargo bench -p stencil-mex-benches --bench engines` runs all, `-- copy` the second alone, `-- taps` the first,
 //! `-- arithmetic` the third.
@@ -61,7 +62,7 @@ fn sweep(criterion: &mut Criterion) {
     }
 }
 
-/// A hundred sweeps at once, beside one alone: a hundred of those are what the tiles of many sweeps have to beat.
+/// A call of a hundred sweeps, and one of a single sweep: tiles of many sweeps have to beat a hundred of these.
 fn sweeps(criterion: &mut Criterion) {
     const SWEEPS: usize = 100;
     let engines = engines();
@@ -109,8 +110,8 @@ fn dimensions(criterion: &mut Criterion) {
     }
 }
 
-/// Arithmetic on arrays that the CPU engine holds, beside its copies of as many bytes, read and written together: a sum
-/// moves as many as a copy of half the array, an addition as many as a copy of one and a half.
+/// Arithmetic on arrays that the CPU engine holds, compared with its copies of the same number of bytes, read and
+/// written together: a sum corresponds to a copy of half the array, an addition to one of one and a half.
 fn arithmetic(criterion: &mut Criterion) {
     const SIZE: [usize; 2] = [10_000, 1000];
     const N: usize = SIZE[0] * SIZE[1];
@@ -165,7 +166,7 @@ fn arithmetic(criterion: &mut Criterion) {
 /// Bytes that a task of the copy moves: its two pieces stay in the second-level cache, as the engine's do.
 const PIECE: usize = 1 << 15;
 
-/// Copies by as many threads as the engine would use, each on the next piece that nobody has.
+/// Copies by the engine's number of threads, each on the next free piece.
 fn copy(input: &[f64], output: &mut [f64]) {
     let threads = Workers::count();
     if threads == 1 {
@@ -202,7 +203,7 @@ fn quartiles(mut values: Vec<f64>) -> [f64; 3] {
     [1, 2, 3].map(|quarter| values[quarter * (values.len() - 1) / 4])
 }
 
-/// The CPU engine beside the copy.
+/// The CPU engine compared with the copy.
 fn beside_the_copy(quick: bool) {
     let engine = Cpu::new();
     let rounds = if quick { 1 } else { 11 };
@@ -243,7 +244,7 @@ criterion_group!(benches, sweep, sweeps, dimensions, arithmetic);
 fn main() {
     // Under `cargo test` or a sanitizer only see that it runs.
     let quick = std::env::args().any(|argument| argument == "--test" || argument == "--quick");
-    // Criterion's own filter: what names neither is for criterion to find.
+    // Criterion's own filter: criterion handles an argument that names neither.
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let copy_alone = filter.as_deref() == Some("copy");
     if !copy_alone {

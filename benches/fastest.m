@@ -27,7 +27,7 @@ function fastest (seconds, largest)
   printf ("# octave %s, %s, %d threads, %s, driver %s\n", version (), info.SIMD, info.Threads, info.Name, ...
           info.KernelDriver);
   printf ("# version %s, build %s\n", info.Version, info.Build);
-  % What the library says on standard error goes to a file.
+  % The library's messages on standard error go to a file.
   s.log = tempname ();
   file = fopen (s.log, "w");
   dup2 (file, stderr);
@@ -143,7 +143,8 @@ function s = row (s, f, what, size, filter, sweeps, late)
   fflush (stdout);
 end
 
-% What a call chooses, and both times that it tells, in seconds.
+% Returns the engine that a call chooses, and both times that it traces, in
+% seconds.
 function [choice, told] = traced (s, f)
   file = fopen (s.log, "r");
   fseek (file, 0, SEEK_END);
@@ -153,7 +154,7 @@ function [choice, told] = traced (s, f)
   text = fread (file, [1 Inf], "char=>char");
   fclose (file);
   choice = regexp (text, 'fastest: (\w+)', "tokens", "once"){1};
-  % Where nothing is told, both are short.
+  % If no times are traced, both are short.
   told = [0 0];
   found = regexp (text, 'cpu ([\d.]+) ms \(\w+\) and cuda ([\d.]+) ms ', "tokens", "once");
   if (! isempty (found))

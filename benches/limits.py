@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What no call can beat, with Python's standard library alone; a line of standard output each, `skipped REASON` where it cannot be had.
+"""Limits of any call, measured with Python's standard library alone; a line of standard output each, `skipped REASON` if it cannot be measured.
 
 limits.py context   seconds from loading the driver to a context, which every first call on a GPU has to pay
 limits.py link      seconds and bytes of copies between page-locked memory and the device, both ways at once, so many bytes each way

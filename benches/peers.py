@@ -39,7 +39,7 @@ __global__ void Stencil_ConstantMemory(const double *input, double *output, long
 
 
 class Skip(Exception):
-    """What this contender is left out of, and why."""
+    """Measurements that leave out this contender, and the reasons."""
 
 
 def scipy_peer():
@@ -113,8 +113,8 @@ def launch_peer():
         n, taps = numpy.int64(len(x)), numpy.int32(len(k))
 
         def call():
-            # What the documents' gateway does in each call, but for the reset of the device, which would end this
-            # process's CuPy.
+            # Does each step of a call of the documents' gateway, but for the reset of the device,
+            # which would end this process's CuPy.
             kernel_array.set(padded)
             on_device = cupy.asarray(x)
             output = cupy.empty_like(on_device)
@@ -214,7 +214,7 @@ def serve(name):
 
 
 class Library:
-    """What a library does with arrays that stay on the device; each computes correlations with zeros outside."""
+    """Operations of a library on arrays that stay on the device; each computes correlations with zeros outside."""
 
     def __init__(self):
         import numpy

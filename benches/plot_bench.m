@@ -51,8 +51,8 @@ function plot_bench (results, picture, taps)
   end
   sizes = str2double (times(:,3));
   extent = [min(sizes), max([sizes; 10 * min(sizes)])];
-  % What goes over the link is bound by it at every size; small outputs lie in memory that was used before, and a copy
-  % into fresh pages says nothing of them.
+  % The link limits calls over it at every size; small outputs lie in memory
+  % that was used before, and are not limited by a copy into fresh pages.
   limits = {'link', 'the limit of the PCIe link, both ways at once', '--', 1; ...
             'copy', 'a copy into fresh pages, all processors', ':', 1e6};
   for l = 1:rows_of (limits)
@@ -67,7 +67,7 @@ function plot_bench (results, picture, taps)
   end
   set (ax, 'XScale', 'log', 'YScale', 'log', 'XLim', extent, 'XGrid', 'on', 'YGrid', 'on', ...
        'XMinorGrid', 'off', 'YMinorGrid', 'off', 'YMinorTick', 'off', 'Box', 'off', 'FontSize', 11);
-  % gnuplot writes 10^{05} unless it is told.
+  % gnuplot writes 10^{05} by default.
   powers = floor (log10 (min (speeds))):ceil (log10 (max (speeds)));
   set (ax, 'YLim', 10 .^ powers([1 end]), 'YTick', 10 .^ powers, ...
        'YTickLabel', arrayfun (@(p) sprintf ('10^{%d}', p), powers, 'UniformOutput', false));
@@ -95,7 +95,8 @@ function value = ifelse (condition, yes, no)
   end
 end
 
-% What the line `info,,,machine` says in its last field, which is in quotes where it has commas.
+% Returns the last field of the line `info,,,machine`, which is in quotes if it
+% has commas.
 function text = machine (file)
   text = regexp (fileread (file), '^info,,,machine,(?:[^,\n]*,){8}"?([^"\n]*)', 'tokens', 'once', 'lineanchors');
   if (isempty (text))
@@ -104,7 +105,8 @@ function text = machine (file)
   text = text{1};
 end
 
-% The fields of every line as texts. What is drawn has no commas in it; fields of other lines may, and are cut.
+% The fields of every line as texts. Plotted fields have no commas; those of
+% other lines may, and are cut.
 function rows = textRows (file)
   lines = strsplit (fileread (file), "\n");
   rows = cell (0, 13);

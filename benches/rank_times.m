@@ -17,7 +17,7 @@ function rank_times (scale)
   k3 = [1 2 1] / 4;
   F = [1 2 1; 2 4 2; 1 2 1] / 16;
   V = ones (3, 3, 3) / 27;
-  % Of a whole of n planes, those of this rank.
+  % This rank's share of n planes.
   mine = @(n) fix (n * (d.Rank + 1) / d.Ranks) - fix (n * d.Rank / d.Ranks);
   n = round (4e6 * scale);
   side = round (2000 * sqrt (scale));
@@ -38,7 +38,8 @@ function rank_times (scale)
   report (d, 'thin: 3 x 3 x 3', @() C (x, V, 60), numel (x) * d.Ranks, 60, 5);
 end
 
-% The least of so many calls, or the mean where that is negative. A call ends on all ranks or on none.
+% The least time of the calls, or the mean if the number is negative. A call
+% ends on all ranks or on none.
 function report (d, what, call, elements, sweeps, times)
   call ();
   best = Inf;

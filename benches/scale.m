@@ -1,7 +1,8 @@
 % scale (RESULTS, PICTURE)  What several ranks and several GPUs gain: a model, fitted to what was measured, and what it
 % says of more of them. Prints the tables of docs/scale.md and draws its picture.
 %
-% RESULTS is what benches/ranks printed. What was measured on GPUs stands below, from BENCHMARKS.md.
+% RESULTS is the output of benches/ranks. Measurements on GPUs stand below, from
+% BENCHMARKS.md.
 function scale (results, picture)
   here = fileparts (mfilename ('fullpath'));
   if (nargin < 1), results = fullfile (here, '..', 'docs', 'measurements', 'ranks.csv'); end
@@ -15,12 +16,13 @@ end
 
 % Times for an element of P ranks over those of one process without MPI, as measured and by the model.
 function fit = of_ranks (results)
-  % benches/rank_times.m's calls: multiply-adds, elements of a plane for so many elements in all, ranks, sweeps.
+  % benches/rank_times.m's calls: multiply-adds, elements of a plane for the
+  % total number of elements, ranks, sweeps.
   whats = {'strong: 3 taps', 3, @(n) 1; 'strong: 3 x 3', 9, @(n) 2000; 'strong: 3 x 3 x 3', 27, @(n) 14400; ...
            'weak: 3 taps', 3, @(n) 1; 'weak: 3 x 3', 9, @(n) 2000; 'thin: 3 x 3 x 3', 27, @(n) 14400};
   [names, ranks, elements, sweeps, seconds] = textread_csv (results);
-  % The machine is not equally fast at all times: what is measured are ratios within one turn of benches/ranks, and of
-  % these the median.
+  % The machine's speed varies: the measured values are ratios within one turn
+  % of benches/ranks, and of these the median.
   turns = cumsum (strcmp (names, 'a call') & ranks == 0);
   counts = unique (ranks(ranks > 0))';
   pick = @(what, p) strcmp (names, what) & ranks == p;
@@ -42,7 +44,8 @@ function fit = of_ranks (results)
       measured(w,c) = median (arrayfun (of_turn, 1:max (turns)));
     end
   end
-  % The one number that is fitted: what an exchange takes, in each number of ranks that share the two processors.
+  % The only fitted number: the time of an exchange, for each number of ranks
+  % that share the two processors.
   fit = struct ('whats', {whats(:,1)'}, 'counts', counts, 'measured', measured, 'calls', calls);
   fit.exchange = zeros (size (counts));
   fit.model = zeros (size (measured));
@@ -85,9 +88,11 @@ function [names, ranks, elements, sweeps, seconds] = textread_csv (file)
   [ranks, elements, sweeps, seconds] = deal (numbers(:,1), numbers(:,2), numbers(:,3), numbers(:,4));
 end
 
-% How src/ranks/layout.rs cuts so many sweeps into rounds: their number, the sweeps of one, and what all of them compute,
-% read, write and copy, over what one process does. Radius 1. To copy an element, or to read and write it once for up to
-% 16 sweeps, is as much as 20 multiply-adds; an exchange 2^18; a part of more than 2^24 elements is not copied.
+% Cuts sweeps into rounds as src/ranks/layout.rs does: returns their number, the
+% sweeps of one, and the work of all ranks (to compute, read, write and copy)
+% over that of one process. Radius 1. To copy an element, or to read and write
+% it once for up to 16 sweeps, costs 20 multiply-adds; an exchange 2^18; a part
+% of more than 2^24 elements is not copied.
 function [rounds, depth, computed] = choose (planes, area, ranks, sweeps, work)
   n = ceil (planes / ranks);
   if (ranks == 1)
@@ -116,9 +121,10 @@ end
 
 % ---- GPUs
 
-% What a sweep takes with parts of n planes, k sweeps a round, in each of the ways that there are: wait for the exchange;
-% three parts a device, of which the inner one is swept meanwhile (GPUs of one process); or strips at the ends first
-% (ranks). The halos of `sides` ends are computed redundantly.
+% Time of a sweep with parts of n planes, k sweeps a round, in each way: wait
+% for the exchange; three parts a device, the inner one of which is swept
+% meanwhile (GPUs of one process); or strips at the ends first (ranks). The
+% halos of `sides` ends are computed redundantly.
 function times = rounds_of (kind, n, k, link, more, sides)
   one = kind.one / kind.planes;
   h = kind.radius * k;
@@ -142,14 +148,16 @@ function [time, k] = best_round (kind, n, link, more, between_hosts)
 end
 
 function gpus = of_gpus ()
-  % BENCHMARKS.md, "Several GPUs": what a sweep took one H200 and two, in seconds; how many sweeps a launch and a round
-  % had, and how many parts a device.
+  % BENCHMARKS.md, "Several GPUs": the time of a sweep on one H200 and on two,
+  % in seconds; the numbers of sweeps of a launch and of a round, and of parts
+  % per device.
   kinds = struct ('name', {'3 taps', '3 x 3', '3 x 3 x 3'}, 'radius', 1, ...
                   'planes', {1e8, 16384, 640}, 'area', {1, 16384, 640 ^ 2}, ...
                   'one', {22.6e-6, 0.230e-3, 0.79e-3}, 'two', {11.5e-6, 0.127e-3, 0.443e-3}, ...
                   'fused', {128, 8, 2}, 'k', {5248, 8, 2}, 'way', {1, 2, 2});
-  % Between two H200 of one host: 395 GB/s each way, and 4.9 us for an exchange of next to nothing. One number is fitted:
-  % what each part but the first adds to a launch.
+  % Between two H200 of one host: 395 GB/s each way, and 4.9 us for an exchange
+  % of a few bytes. One number is fitted: the time that each part but the first
+  % adds to a launch.
   nvlink = struct ('latency', 4.9e-6, 'rate', 395e9);
   off = @(kind, more) rounds_of (kind, kind.planes / 2, kind.k, nvlink, more, 1)(kind.way) / kind.two - 1;
   more = fminsearch (@(more) sumsq (arrayfun (@(kind) off (kind, more), kinds)), 10e-6);
@@ -189,12 +197,14 @@ function gpus = of_gpus ()
   end
 end
 
-% So many times as much, along the dimension that is cut: what weak scaling would give so many GPUs.
+% Grows the array by this factor, along the dimension that is cut: for weak
+% scaling.
 function kind = scaled (kind, times)
   [kind.planes, kind.one] = deal (kind.planes * times, kind.one * times);
 end
 
-% What a sweep takes so many GPUs, eight in a host; of an array that grows with them, if that is wanted.
+% Time of a sweep on this number of GPUs, eight in a host; with `weak`, of an
+% array that grows with them.
 function [time, k] = model_of (gpus, kind, count, weak)
   if (nargin > 3 && weak), kind = scaled (kind, count); end
   if (count == 1)

@@ -1,4 +1,4 @@
-% What a solver does inside one call, on arrays that stay on the device, from Octave's prompt, as lines of CSV:
+% Sweeps of a solver in one call, on arrays that stay on the device, from Octave's prompt, as lines of CSV:
 %   solver,WHAT,N,US,BYTES,SHARE
 % US is the time of a sweep in microseconds. BYTES are those that a sweep moves for an element if each filter, level and
 % sum is a launch of its own, which reads each of its inputs once and writes its output once. SHARE is the bandwidth of

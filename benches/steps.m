@@ -64,7 +64,8 @@ function u = flow (u, kx, ky)
   u = u + 0.1 * (S (f, [0 -1 1], 'Dim', 1) + S (g, [0 -1 1], 'Dim', 2));
 end
 
-% Conjugate gradients: the solution, what is left, the direction, and the square of what is left.
+% Conjugate gradients: the solution, the residual, the direction, and the square
+% of the residual.
 function [x, r, d, rho] = descend (x, r, d, rho)
   q = ConvolutionConstantMemory_CUDA (d, [0 -1 0; -1 4 -1; 0 -1 0]);
   a = rho ./ dot (d(:), q(:));

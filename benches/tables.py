@@ -42,7 +42,7 @@ for package in sorted(importlib.metadata.distributions(), key=lambda p: str(p.me
 
 
 class Run:
-    """What all parts have in common: how the hosts are started, and where results and log go."""
+    """Settings that all parts share: the commands of the hosts, and the places of results and log."""
 
     def __init__(self, options):
         self.options = options
@@ -61,7 +61,7 @@ class Run:
         self.log.flush()
 
     def lines(self, command):
-        """What a command wrote, line by line; standard error goes to the log."""
+        """Returns a command's output, line by line; standard error goes to the log."""
         self.say("$ " + shlex.join(command).splitlines()[0])
         limit = self.options.limit - (time.monotonic() - self.start)
         process = subprocess.Popen(
@@ -291,7 +291,7 @@ FACTS = ("machine", "build", "peers", "date")
 
 @functools.cache
 def common_facts():
-    """What is the same of all parts that were measured."""
+    """Properties that all measured parts share."""
     tables = [Table(part) for part in PARTS if (MEASUREMENTS / f"{part}.csv").exists()]
     of_all = {key: {table.facts.get(key) for table in tables} for key in FACTS}
     return {key: values.pop() for key, values in of_all.items() if len(values) == 1 and None not in values}

@@ -181,7 +181,8 @@ function [times, expected] = arrivals (model, traces)
   end
 end
 
-% Where a parabola through the largest of the samples and its neighbours is largest.
+% Place of the maximum of a parabola through the largest sample and its
+% neighbours.
 function at = peak (t, y)
   [~, i] = max (y(2:end-1));
   i = i + 1;

@@ -85,8 +85,9 @@ function result = Advection_Demo (varargin)
   end
 end
 
-% What a polynomial through DEGREE + 1 samples is, NU samples upstream. An odd
-% degree has one sample more on the side where the flow comes from.
+% Taps that evaluate a polynomial through DEGREE + 1 samples NU samples
+% upstream. An odd degree has one sample more on the side where the flow comes
+% from.
 function taps = transportTaps (degree, nu)
   r = ceil (degree / 2);
   taps = zeros (1, 2 * r + 1);

@@ -86,7 +86,7 @@ function device = ConstantMemoryDevice_CUDA ()
 end
 
 %!demo
-%! ## What calls without options run on, and why
+%! ## The engine of calls without options, and the reason
 %! device = ConstantMemoryDevice_CUDA ();
 %! printf ("%s: %s\n", device.Backend, device.BackendReason);
 

@@ -144,7 +144,7 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 end
 
 %!demo
-%! ## How much slower constant memory is when the threads of a warp read here and there
+%! ## Slowdown of constant memory when the threads of a warp read here and there
 %! if (ConstantMemoryDevice_CUDA ().DeviceCount == 0)
 %!   disp ("The study measures a GPU, and there is none here.");
 %! else

@@ -113,7 +113,7 @@ function s = heating ()
   s = 400;
 end
 
-% What the rod comes to.
+% The rod's final state.
 function u = parabola (x)
   u = 20 + 40 * x + heating () / 2 * x .* (1 - x);
 end

@@ -94,7 +94,8 @@ function [states, exact, steps] = fixedString (n)
   steps = 4 * n;
   u = exact(:,1);
   taps = [1 6 1] / 4;      % nu = 1/2
-  % At rest: the state before the first is the one behind it, of which a sweep gives the double.
+  % At rest: the state before the first equals the one behind it, and a sweep
+  % gives its double.
   before = StencilConstantMemory_CUDA (u, taps) / 2;
   states = [u, StencilConstantMemory_CUDA(u, taps, 'Previous', before, 'Weight', -1, ...
                                           'Iterations', steps, 'Every', steps / 200)];

@@ -77,7 +77,7 @@ function drawStencil (inputArray, kernelArray, outputArray)
   orange = [0.80 0.36 0.00];
   n = numel (inputArray);
   r = (numel (kernelArray) - 1) / 2;
-  % Places of its own: subplot leaves the second title in the first one's labels.
+  % Separate places: subplot leaves the second title in the first one's labels.
   stems ([0.09 0.75 0.87 0.19], 1:n, inputArray, blue, 0:0.5:1, 'inputArray', 'index i (samples)');
   % As many samples across as above, so that the filter has its true width.
   ax = stems ([0.09 0.42 0.87 0.19], -r:r, kernelArray, green, 0:0.5:1, 'kernelArray', ...

@@ -96,7 +96,7 @@ function [next, p] = leap (p, before, open)
   next = open .* ConvolutionConstantMemory_CUDA (p, stepTaps (), 'Boundary', 'symmetric') - before;
 end
 
-% What a step makes of the field: 2 p + c laplace (p), with c = 1/4.
+% Taps of a step of the field: 2 p + c laplace (p), with c = 1/4.
 function taps = stepTaps ()
   taps = [0 1 0; 1 -4 1; 0 1 0] / 4 + [0 0 0; 0 2 0; 0 0 0];
 end
@@ -107,7 +107,7 @@ function E = energy (p, before)
   E = (dot (d(:), d(:)) - dot (p(:), L(:))) / 2;
 end
 
-% Some waves at the left edge, at rest: half a step back is what half a step on is.
+% Some waves at the left edge, at rest: half a step back equals half a step on.
 function [p, before, open] = basin (options)
   [x, y] = meshgrid (1:360, 1:200);
   before = DeviceArray (cos (2 * pi * x / 16) .* exp (-0.5 * (x / 24) .^ 2), options{:});

@@ -64,7 +64,7 @@ function built = compile_mex ()
            fileparts (here), lastLines (output, 15));
   end
 
-  % The hosts list a folder's files once and look again when told to.
+  % The hosts list a folder's files once and look again only on request.
   rehash ();
   files = cellfun (@(name) fullfile (here, [name '.' mexext]), names, 'UniformOutput', false);
   fprintf ('Built: %s\n', files{:});

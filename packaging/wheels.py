@@ -16,7 +16,7 @@ class Unavailable(Exception):
 
 
 class Refused(Exception):
-    """What is there is not what it should be."""
+    """The files are not the pinned ones."""
 
 
 def run(*command):
@@ -47,7 +47,7 @@ def installed(pin):
                 raise Unavailable("this Python has neither pip nor venv (Debian and Ubuntu: python3-venv)")
             python = scratch / "venv/bin/python"
         packages = scratch / "packages"
-        # Where there is no network, this is not to wait for one.
+        # Gives up early without a network.
         pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--retries", "1", "--timeout", "30"]
         trouble = run(*pip, "--no-deps", "--require-hashes", "--target", packages, "-r", pin)
         if trouble:

@@ -150,9 +150,9 @@ classdef DeviceArray < handle
     id
   end
 
-  % What frees the array when the object goes. No method DELETE: Octave would call it
-  % for every object, and that takes longer than most operations. The library makes
-  % its results with a guard of its own, where it can.
+  % Frees the array with its object. There is no method DELETE: Octave would
+  % call it for every object, and that takes longer than most operations. The
+  % library makes its results with its own guard, if it can.
   properties (Access = private, Hidden, Transient)
     guard
   end
@@ -521,7 +521,7 @@ classdef DeviceArray < handle
     end
 
     function varargout = subsref (this, s)
-      % What is asked for most, in as few steps of the interpreter as there can be.
+      % The most frequent index takes the fewest steps of the interpreter.
       persistent again
       if isempty (again)
         DeviceArray.found ();

@@ -34,7 +34,7 @@ function c = merge (mask, a, b)
   end
 end
 
-% Whether it belongs to a step that is being recorded, and has no value yet.
+% True if it belongs to a step that is being recorded, and has no value yet.
 function yes = is_recorded (u)
   yes = isa (u, 'DeviceArray') && DeviceArray_CUDA ('where', u).Recorded;
 end

@@ -58,7 +58,7 @@ function stage = demoStage (demo, varargin)
   sayWhatRuns (stage.device);
 end
 
-% What was asked for may be another backend than the one that a call without options uses.
+% The requested backend may differ from that of a call without options.
 function info = whereIs (array, info)
   words = {'cpu', 'cuda'};
   asked = words{1 + (device (array) > 0)};

@@ -1,12 +1,12 @@
-## Compiles what speaks MPI against this machine's own, where there is one: no two MPIs have the same binary interface.
-## pkg calls this at the end of an installation.
+## Compiles the shim against this machine's MPI, if there is one: no two MPIs
+## have the same binary interface. pkg calls this at the end of an installation.
 
 function post_install (description)
   mpicc = getenv ("MPICC");
   if (isempty (mpicc))
     mpicc = "mpicc";
   endif
-  ## Debian has an mpicc that comes without its headers.
+  ## Debian has an mpicc without its headers.
   if (system (["echo '#include <mpi.h>' | " mpicc " -x c -E - >/dev/null 2>&1"]) != 0)
     return;
   endif

@@ -1,4 +1,4 @@
-//! What the library and its MEX files show to the process that loads them, and how they are linked.
+//! Symbols that the library and its MEX files export to a process, and their linking.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn read(path: &Path) -> Vec<u8> {
     fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A MEX file, and the library beside it.
+/// A MEX file, and the library in its folder.
 pub fn files() -> [Vec<u8>; 2] {
     let file = mex_file();
     [read(&file), read(&file.with_file_name(LIBRARY))]

@@ -1,5 +1,5 @@
-//! The elementary functions beside the same in 128 bits and more, which another library computes: errors in units of the
-//! last place, at random points and at hard ones, and what there is at infinities, zeros and NaN.
+//! The elementary functions compared with another library's in 128 bits and more: errors in units of the last place, at
+//! random points and at hard ones, and results for infinities, zeros and NaN.
 
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
 use stencil_mex::stencil::functions::{self, MODERATE, Reach, Scalar};
@@ -73,7 +73,7 @@ impl Oracle {
     fn unary(&mut self, op: Unary, at: f64) -> BigFloat {
         let (p, rounding, consts) = (BITS, RoundingMode::None, &mut self.0);
         let (x, one) = (Self::number(at), BigFloat::from_f64(1.0, BITS));
-        // Where the result is nearly x: the first terms of the series.
+        // For results close to x: the first terms of the series.
         let is_small = at.abs() < 2_f64.powi(-80);
         match op {
             Exp => x.exp(p, rounding, consts),
@@ -177,7 +177,7 @@ impl Oracle {
     }
 }
 
-/// How far a result is from the exact one, in units of its last place; and whether it is subnormal.
+/// Returns the distance of a result from the exact one, in units of its last place; and true if it is subnormal.
 fn error(got: f64, exact: &BigFloat) -> (f64, bool) {
     let exponent = exact.exponent().unwrap_or(i32::MIN);
     if exact.is_zero() || exponent < -1200 {
@@ -210,7 +210,7 @@ fn error(got: f64, exact: &BigFloat) -> (f64, bool) {
 /// Points of a kind.
 type Kind<'a, P> = &'a dyn Fn(&mut Random) -> P;
 
-/// How many points of each kind.
+/// Number of points of each kind.
 fn count() -> usize {
     selection::of_cases(10_000) as usize
 }
@@ -266,8 +266,8 @@ fn near_a_quarter(random: &mut Random) -> f64 {
     count * std::f64::consts::FRAC_PI_2
 }
 
-/// The doubles that are nearest to a multiple of pi/2, of all and of those below 2 to 10; one next to such a multiple in
-/// whose reduction a product carries, which one in 4000 does; and any.
+/// The doubles nearest to a multiple of pi/2, of all and of those below 2 to 10; one next to such a multiple in whose
+/// reduction a product carries, which one in 4000 does; and any.
 const NEAREST: [f64; 4] = [5.319372648326541e255, 6411027962775774.0 / 281474976710656.0, 7808949674757.472, 1e300];
 
 #[test]

@@ -1,10 +1,10 @@
 //! The guard of the code's structure: no circles of imports, and nothing longer than a reader can hold.
 //!
-//! What a circle is, `tests/checks/house/graph.rs` says.
+//! A circle is defined in `tests/checks/house/graph.rs`.
 //!
 //! # Limits
-//! All of them are in [`LIMITS`]. What passes one and is not mended yet is in [`EXCEPTIONS`], with the most that it may
-//! be: it may shrink, and an exception that is not needed any more is to be taken out.
+//! All of them are in [`LIMITS`]. Files that exceed one for now are in [`EXCEPTIONS`], each with its present maximum:
+//! it may shrink, and an exception that is not needed any more is to be removed.
 
 mod graph;
 mod source;
@@ -14,9 +14,9 @@ use std::fs;
 use std::path::Path;
 
 use graph::Graph;
-use source::{is_test, sources};
+use source::{is_test, scripts, sources};
 
-/// What is measured.
+/// Kinds of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
     /// Lines of a file of Rust, CUDA or C++.
@@ -33,7 +33,7 @@ enum Rule {
     NoPage,
     /// Paragraphs of a file's comments that begin with one of [`OPENINGS`].
     Opening,
-    /// What a run of the tests has cost.
+    /// Costs of a run of the tests.
     Run,
 }
 
@@ -52,12 +52,11 @@ const DOCUMENTS: [(&str, usize); 5] = [
     ("docs/tour.md", 800),
 ];
 
-/// What a run may cost: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors; and
-/// the library that packages have. `tests/run` writes these figures.
+/// Limits of a run: `make test`, with its builds, on a machine that has built nothing, in seconds of all processors;
+/// and the library of the packages. `tests/run` writes these figures.
 const RUNS: [(&str, usize); 2] = [("processor_seconds", 1600), ("package_library_bytes", 6_900_000)];
 
-/// What passes a limit for the time being: the rule, the file (`file: function` for one), the most that it may be, and
-/// why.
+/// Exceptions for the time being: the rule, the file (`file: function` for one), the maximum, and the reason.
 #[rustfmt::skip]
 const EXCEPTIONS: &[(Rule, &str, usize, &str)] = &[
     (TestLines, "tests/stand_in/cuda/driver.cpp", 2660, "a stand-in's, which follows what it stands in for"),
@@ -136,7 +135,7 @@ fn documents_are_short() {
     );
 }
 
-/// Every link of the tour, `[`name`](../file)`, leads to a file that has a function or a type of that name.
+/// Checks that every link of the tour, `[`name`](../file)`, leads to a file that has a function or a type of that name.
 #[test]
 fn the_tour_names_functions_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -169,15 +168,14 @@ fn files_begin_with_a_page() {
     check(NoPage, rust.map(|file| (file.path.clone(), 1, "file without a page (`//!`)".into())));
 }
 
-/// Openings of comments that cannot be read alone, or that hide their subject. Tests may have all but the first.
+/// Openings of comments that cannot be read alone, or that hide their subject.
 const OPENINGS: [&str; 9] = ["The same", "What ", "Whether ", "Which ", "Where ", "Who ", "How ", "That ", "Of "];
 
 #[test]
 fn comments_can_be_read_alone() {
-    let files = sources();
-    let found = files.iter().filter_map(|file| {
-        let openings = if is_test(&file.path) { &OPENINGS[..1] } else { &OPENINGS };
-        let lines: Vec<_> = openings.iter().flat_map(|opening| file.paragraphs_that_begin(opening)).collect();
+    let files = sources().into_iter().chain(scripts());
+    let found = files.filter_map(|file| {
+        let lines: Vec<_> = OPENINGS.iter().flat_map(|opening| file.paragraphs_that_begin(opening)).collect();
         let told = lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         (!lines.is_empty())
             .then(|| (file.path.clone(), lines.len(), format!("comments that begin badly, at lines {told}")))
@@ -215,16 +213,16 @@ fn check_each(rule: Rule, measured: impl IntoIterator<Item = Measured>) {
     assert!(complaints.is_empty(), "{rule:?}:\n{}\n", complaints.join("\n"));
 }
 
-/// Something that has a limit.
+/// A measured value with its limit.
 struct Measured {
     at: String,
     value: usize,
-    /// What the value counts.
+    /// Unit of the value.
     what: String,
     limit: usize,
 }
 
-/// What is to be said of all that was measured: where it is, how much, and of what.
+/// Returns a line for each value above its limit: place, value, unit.
 fn complaints(mut exceptions: BTreeMap<&str, usize>, measured: impl IntoIterator<Item = Measured>) -> Vec<String> {
     let mut all = Vec::new();
     let mut needed = Vec::new();

@@ -1,6 +1,6 @@
-//! Runs the library through the stand-in for MATLAB in `tests/stand_in`: what differs from Octave is the names of the
-//! host's functions, the two-byte characters, the string objects, and which thread and whose memory things are. No
-//! MATLAB is needed.
+//! Runs the library through the stand-in for MATLAB in `tests/stand_in`. MATLAB differs from Octave in the names of the
+//! host's functions, the two-byte characters, the string objects, its threads and the ownership of memory. No MATLAB is
+//! needed.
 
 mod steps;
 
@@ -79,7 +79,7 @@ fn every_odd_length_of_kernel_and_every_kind_of_number() {
     in_matlab(|host| {
         let cpu = host.cpu();
         let mut x = noise(200, 3);
-        // Far from the edges, where what lies outside the array is to be seen.
+        // Far from the edges, so that ghost values matter there.
         x[80..88].copy_from_slice(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 5e-324, f64::MAX, f64::MIN, 0.0]);
         x[199] = -0.0;
         let input = host.double(&[200, 1], &x);
@@ -201,7 +201,7 @@ fn options_that_are_unknown_or_have_a_bad_value() {
             ("", &one),
             ("Backends", &host.text("cpu")),
             ("B ackend", &host.text("cpu")),
-            // Of six names in all, two begin so.
+            // Two of the six names begin so.
             ("B", &host.text("cpu")),
             ("d", &one),
             ("Bäckend", &host.text("cpu")),
@@ -285,7 +285,7 @@ fn images_of_integers_and_of_truth_values() {
     });
 }
 
-/// What a long run takes: a million ones under three taps, so many sweeps, and whether to tell how far it is.
+/// Makes a long run: a million ones under three taps, `sweeps` times, with or without progress.
 fn long_run(host: &Host, sweeps: f64, progress: f64) -> Result<Vec<f64>, Message> {
     long_run_over(host, &[1000, 1000], sweeps, progress)
 }
@@ -381,9 +381,9 @@ fn an_error_of_the_host_s_in_the_middle_of_a_long_run() {
     });
 }
 
-/// So many sweeps that a long run of them takes about this long.
+/// Number of sweeps with which a long run takes about this long.
 fn sweeps_for(host: &Host, seconds: f64) -> f64 {
-    // Few sweeps take little but what every call takes.
+    // Few sweeps take little more than any call.
     let mut sweeps = 100.0;
     loop {
         let start = Instant::now();
@@ -443,7 +443,7 @@ fn a_run_goes_on() -> bool {
     tasks.filter_map(|task| std::fs::read(task.ok()?.path().join("comm")).ok()).any(|name| name == b"stencil\n")
 }
 
-/// Whether the library's threads have ended. The system lists a thread for a moment after it was joined.
+/// True if the library's threads have ended. The system lists a thread for a moment after it was joined.
 fn all_threads_ended() -> bool {
     (0..5000).any(|_| {
         threads() == 0 || {
@@ -504,7 +504,7 @@ fn a_callback_forks_in_the_middle_of_a_long_run() {
             // SAFETY: of the parent's threads, the child has this one, and ends without a word to the harness.
             child.set(unsafe { libc::fork() });
             if child.get() == 0 {
-                // In the middle of a call that nobody works on any more.
+                // Inside a call whose work is over.
                 host.clear(DEVICE);
             }
         };
@@ -645,8 +645,7 @@ fn memory_that_runs_out() {
             assert_eq!(host.one(STENCIL, 1, &arguments).doubles()[..3], [6.0, 7.0, 8.0]);
         }
 
-        // A struct is made in many steps, and each can fail. What was made before is left to the host then, as it
-        // should be.
+        // A struct is made in many steps, and each can fail. The host then frees what was made before, as it should.
         for after in 0.. {
             host.refuse_array(after);
             match host.call(DEVICE, 1, &[]) {
@@ -740,12 +739,12 @@ fn new_number(host: &Host, values: &Array) -> u64 {
     number.numbers()[0]
 }
 
-/// How many arrays are held.
+/// Number of arrays that are held.
 fn count(host: &Host) -> f64 {
     host.one(ARRAYS, 1, &[&host.text("count")]).doubles()[0]
 }
 
-/// Gives up what an object with this number stands for, as the class does when the object goes.
+/// Releases the array of an object with this number, as the class does in its destructor.
 fn delete(host: &Host, number: u64) {
     drop(host.one(ARRAYS, 1, &[&host.text("delete"), &host.number(number)]));
 }
@@ -831,12 +830,12 @@ fn an_object_that_cannot_be_made_leaves_nothing_behind() {
         }
         delete(host, number);
         assert_eq!((count(host), host.misuses()), (0.0, vec![]));
-        // What the host had made ahead of its own error is left to it.
+        // The host frees what it had made before its own error.
         host.forget_misuses();
     });
 }
 
-/// A check that cannot fail proves nothing: what the tests above rely on is broken here, once each.
+/// Checks that the checks can fail: each rule that the tests above rely on is broken here once.
 #[test]
 fn the_stand_in_notices() {
     in_matlab(|host| {
@@ -861,7 +860,7 @@ fn the_stand_in_notices() {
             drop(y);
             expect("a write beside the data", 1, 0);
         }
-        // `drawnow` runs callbacks where it is not told otherwise.
+        // `drawnow` runs callbacks by default.
         let called = Cell::new(0);
         host.with_callback(usize::MAX, &mut || called.set(called.get() + 1), || {
             for (code, calls) in [(c"drawnow;", 1), (c"drawnow limitrate nocallbacks;", 1), (c"drawnow;", 2)] {
@@ -874,7 +873,7 @@ fn the_stand_in_notices() {
         // SAFETY: as above.
         unsafe { (host.api.mexEvalString)(c"drawnow limitrate;".as_ptr()) };
         expect("code that it does not know, outside a call", 2, 0);
-        // What is no MEX file for this host does not load.
+        // A file that is no MEX file for this host does not load.
         let not_a_mex = stand_in_dir().join("libmx.so");
         assert!(host.try_load(&not_a_mex, "NotAMex").unwrap_err().contains("mexFunction"));
         assert_eq!(
@@ -884,7 +883,7 @@ fn the_stand_in_notices() {
     });
 }
 
-// ---- what is right
+// ---- correct code
 
 /// The contract's arithmetic, word by word.
 fn reference(dims: &[usize], x: &[f64], taps: &[f64]) -> Vec<f64> {

@@ -1,5 +1,5 @@
-//! What the packages' library and MEX files ask of a machine: `STENCIL_MEX_FILE` names one of these, beside the library.
-//! An ordinary build asks for more.
+//! Requirements of the packages' library and MEX files on a machine: `STENCIL_MEX_FILE` names one of these, in the
+//! library's folder. An ordinary build requires more.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn no_symbol_is_newer_than_the_oldest_glibc() {
 #[test]
 #[ignore = "it is of the packages, of which STENCIL_MEX_FILE names a MEX file"]
 fn only_what_every_host_has_is_needed() {
-    // Parts of glibc, of which those of the second row are needed where a function of theirs is called; and the unwinder.
+    // Parts of glibc (those of the second row are needed only if one of their functions is called) and the unwinder.
     let always = BTreeSet::from(["libc.so.6"]);
     let sometimes = BTreeSet::from(["libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"]);
     for (data, unwinder) in files().iter().zip([None, Some("libgcc_s.so.1")]) {

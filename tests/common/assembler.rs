@@ -1,17 +1,17 @@
-//! NVIDIA's assembler, which tells whether a text is PTX and what a chip needs for it.
+//! NVIDIA's assembler: checks PTX, and reports the resources that a chip needs for it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the kernels of a text need, of each the most: registers of a thread, and bytes that did not fit into them.
+/// Maxima over the kernels of a text: registers per thread, and bytes spilled.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     pub registers: usize,
     pub spilled: usize,
 }
 
-/// What `PTXAS` names, or what `packaging/ptxas` has installed.
+/// Returns the program that `PTXAS` names, or the one that `packaging/ptxas` has installed.
 fn program() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("PTXAS").filter(|path| !path.is_empty()) {
         return Some(path.into());
@@ -27,7 +27,7 @@ fn program() -> Option<PathBuf> {
 /// Assembles PTX for a chip of compute capability 6.0; none, and a line that says so, where there is no assembler.
 ///
 /// # Errors
-/// What the assembler says against it.
+/// The assembler's message.
 pub fn assembled(ptx: &str) -> Result<Option<Usage>, String> {
     let Some(program) = program() else {
         eprintln!("skipped: nothing assembles PTX here (`packaging/ptxas --version` installs what does, or set PTXAS)");

@@ -21,7 +21,7 @@ enum End {
     Array,
 }
 
-/// Where samples come from, and where results go.
+/// Place of the samples and of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
     from: End,
@@ -46,13 +46,13 @@ pub const ALL: [Ends; 4] =
 thread_local! {
     /// The number of the next check whose ends are its turn's.
     static TURN: Cell<usize> = const { Cell::new(0) };
-    /// The ends of every check, where they are told.
+    /// The ends of every check, if they are fixed.
     static TOLD: Cell<Option<Ends>> = const { Cell::new(None) };
-    /// Which of [`ALL`] there were since [`begin`].
+    /// Members of [`ALL`] met since [`begin`].
     static MET: Cell<[bool; 4]> = const { Cell::new([false; 4]) };
 }
 
-/// A case begins: with the first turn, whatever ran before it.
+/// Begins a case: with the first turn, independent of earlier cases.
 pub fn begin() {
     take_turn(0);
     MET.set([false; 4]);
@@ -81,7 +81,7 @@ pub fn each(mut work: impl FnMut() -> Result<(), String>) -> Result<(), String> 
     ALL.into_iter().try_for_each(|ends| between(ends, &mut work))
 }
 
-/// The ends of a check: those that are told; else all of them, or, where it is slow, those whose turn it is.
+/// The ends of a check: the fixed ones; else all of them or, for a slow check, those whose turn it is.
 pub fn of_check(is_slow: bool) -> Vec<Ends> {
     match TOLD.get() {
         Some(ends) => vec![ends],
@@ -96,7 +96,7 @@ pub fn of_check(is_slow: bool) -> Vec<Ends> {
     }
 }
 
-/// What two numbers have in common that are the same to the last bit, NaN too.
+/// Returns the bits to compare: equal for two numbers that are equal to the last bit, NaN included.
 pub fn bits<T: Number>(number: T) -> u64 {
     number.to_f64().to_bits()
 }
@@ -107,20 +107,20 @@ pub fn array_with<T: Number>(engine: &AnyEngine, samples: &[T]) -> Result<Array<
     engine.arrays().copy(Source::Host(samples), Target::Array(&mut array), &Watch::new()).map(|()| array)
 }
 
-/// What an array of the engine's holds.
+/// Returns the elements of an array of the engine.
 pub fn contents<T: Number>(engine: &AnyEngine, array: &Array<T>) -> Result<Vec<T>, Error> {
     let mut samples = vec![T::default(); array.len()];
     engine.arrays().copy(Source::Array(array), Target::Host(&mut samples), &Watch::new()).map(|()| samples)
 }
 
-/// Samples, and room for as many results.
+/// Samples, and memory for an equal number of results.
 pub struct Stage<'a, T> {
     input: &'a [T],
     before: Vec<T>,
     blank: T,
     /// The host's room, with guards around it.
     room: Vec<T>,
-    /// Where they are, unless it is the host's memory.
+    /// The arrays; `None` for the host's memory.
     from: Option<Array<T>>,
     to: Option<Array<T>>,
 }

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 pub use libraries::stand_in_dir;
 
-/// The library, which lies beside its MEX files.
+/// The library, in the folder of its MEX files.
 pub const LIBRARY: &str = "libstencil_mex.so";
 
 pub const ARRAYS: &str = "DeviceArray_CUDA";
@@ -55,7 +55,7 @@ pub fn exit_status(child: c_int) -> Option<c_int> {
 pub fn assert_same_bits(got: &[f64], expected: &[f64], what: &str) {
     assert_eq!(got.len(), expected.len(), "{what}");
     for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
-        // The payload of a NaN is nobody's business.
+        // The payload of a NaN is not compared.
         assert!(
             got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan(),
             "{what}: element {i} is {got:e} and not {expected:e}"
@@ -79,15 +79,15 @@ pub type Job = Box<dyn FnOnce(&Host) + Send>;
 
 pub const THREAD: &str = "matlab";
 
-/// What the last panic on that thread said. The harness catches what a test prints on its own thread only.
+/// Message of the last panic on that thread. The harness captures output of a test's own thread only.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// What the last panic on the interpreter's thread said.
+/// Returns the message of the last panic on the interpreter's thread.
 pub fn last_panic() -> String {
     locked(&PANIC).clone()
 }
 
-/// Runs `test` as MATLAB would run a script, and then asks the stand-in for what it has noted.
+/// Runs `test` as MATLAB would run a script, then checks the faults that the stand-in noted.
 #[track_caller]
 pub fn in_matlab(test: impl FnOnce(&Host) + Send + 'static) {
     static INTERPRETER: LazyLock<Mutex<Sender<Job>>> = LazyLock::new(|| {
@@ -113,7 +113,7 @@ pub fn in_matlab(test: impl FnOnce(&Host) + Send + 'static) {
             host.assert_clear(before);
         }));
         host.refusal_pending();
-        // Nobody waits but the test, which does nothing else.
+        // Only the test waits, and it does nothing else.
         let _ = done.send(outcome.map_err(|_| locked(&PANIC).clone()));
     };
     let sent = locked(&INTERPRETER).send(Box::new(job)).is_ok();
@@ -146,7 +146,7 @@ pub type MxArray = *mut c_void;
 
 macro_rules! functions {
     ($(fn $name:ident($($type:ty),*) $(-> $result:ty)?;)*) => {
-        /// What the tests call of MATLAB's functions and of the driver's.
+        /// Functions of MATLAB and of the driver that the tests call.
         #[allow(non_snake_case)]
         pub struct Api {
             $(pub $name: unsafe extern "C-unwind" fn($($type),*) $(-> $result)?,)*
@@ -237,7 +237,7 @@ pub unsafe fn owned(text: *const c_char) -> Option<String> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
-/// The MEX file: beside its library, which cargo puts beside the tests, or one folder up.
+/// The MEX file: in its library's folder, which cargo puts next to the tests or one folder up.
 pub fn mex_file() -> PathBuf {
     static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
         let test = env::current_exe().expect("the path of this test");
@@ -273,7 +273,7 @@ pub struct Host {
 #[allow(clippy::undocumented_unsafe_blocks)]
 impl Host {
     pub fn start() -> Host {
-        // What is set on this machine would take the place of the defaults that are tested.
+        // Settings of this machine would override the defaults that are tested.
         unsafe { libc::unsetenv(c"STENCIL_BACKEND".as_ptr()) };
         let path = CString::new(stand_in_dir().join("libmex.so").into_os_string().into_encoded_bytes()).unwrap();
         // RTLD_LOCAL, as a host may load them: their names can only be found by those who know which libraries to ask.
@@ -347,8 +347,8 @@ impl Host {
         self.wrap(unsafe { (self.api.standin_device_array)(number) })
     }
 
-    /// What the constructor of the class does from now on: 0 makes an object, 1 raises an error, 2 returns nothing, 3
-    /// returns what is no such object.
+    /// Sets what the class's constructor does from now on: 0 makes an object, 1 raises an error, 2 returns nothing, 3
+    /// returns something else.
     pub fn constructor(&self, mode: c_int) {
         unsafe { (self.api.standin_constructor)(mode) };
     }
@@ -417,7 +417,7 @@ impl Host {
         all.remove(0)
     }
 
-    /// Calls the stencil with what it refuses, then with what it takes.
+    /// Calls the stencil with arguments that it refuses, then with valid ones.
     pub fn refuses(&self, name: &str, outputs: usize, arguments: &[&Array], kind: &str, opening: &str) -> Message {
         let Err(error) = self.call(name, outputs, arguments) else { panic!("{kind} was expected for {arguments:?}") };
         assert_eq!(error.id, format!("{}:{kind}", name.trim_end_matches("_CUDA")), "{error:?}, for {arguments:?}");
@@ -465,7 +465,7 @@ impl Host {
         unsafe { owned((self.api.standin_printed)()) }.expect("a text")
     }
 
-    /// How often MATLAB was asked to show it.
+    /// Number of times that MATLAB was asked to show it.
     pub fn shown(&self) -> usize {
         unsafe { (self.api.standin_shown)() }
     }
@@ -475,7 +475,7 @@ impl Host {
         unsafe { (self.api.standin_interrupt)(after) };
     }
 
-    /// How often the last call asked.
+    /// Number of times that the last call asked.
     pub fn interrupt_queries(&self) -> usize {
         unsafe { (self.api.standin_interrupt_queries)() }
     }
@@ -532,7 +532,7 @@ impl Host {
         unsafe { (self.api.standin_refuse_array)(after) };
     }
 
-    /// Whether a refusal was asked for and did not come to pass; it is called off.
+    /// True if a requested refusal has not happened yet; cancels it.
     pub fn refusal_pending(&self) -> bool {
         unsafe { (self.api.standin_refusal_pending)() != 0 }
     }
@@ -574,7 +574,7 @@ impl Array<'_> {
         }
     }
 
-    /// The bytes of its elements, each of so many.
+    /// Returns the bytes of its elements, each of the given size.
     pub fn bytes(&self, each: usize) -> Vec<u8> {
         let api = &self.host.api;
         match unsafe { (api.mxGetNumberOfElements)(self.raw) } {

@@ -1,7 +1,7 @@
 //! The stand-in for the CUDA driver (`tests/stand_in/cuda`), as tests see it where the library has found it in place of
 //! a driver; and that for MATLAB.
 
-// Either test program takes what it needs of this.
+// Each test program uses only some of these modules.
 #![allow(dead_code)]
 
 pub mod assembler;
@@ -14,14 +14,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How long a failure lasts that the stand-in is told to make.
+/// Duration of a failure that the stand-in is asked to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// One call fails.
     Once = 0,
     /// So does after it every call that makes something.
     FromThenOn = 1,
-    /// The context is broken from then on: what a kernel's illegal access does.
+    /// The context stays broken, as after a kernel's illegal access.
     Sticky = 2,
     /// The device is, and cannot be opened again.
     Lost = 3,
@@ -41,7 +41,7 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// The stand-in, if it is what a program here finds under the driver's name.
+    /// Returns the stand-in, if it is the driver that this program finds.
     pub fn find() -> Option<StandIn> {
         // SAFETY: to load a driver's library has no effect that the tests, which load it anyway, would not see.
         let library = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW) };
@@ -99,30 +99,30 @@ impl StandIn {
         (self.reset)();
     }
 
-    /// Has the `nth` call from now fail, from 1.
+    /// Makes the `nth` call from now fail, from 1.
     pub fn fail(&self, nth: usize, status: i32, mode: Mode) {
         (self.fail)(std::ptr::null(), nth as c_long, status, mode as c_int);
     }
 
-    /// Has the `nth` call of one function fail.
+    /// Makes the `nth` call of one function fail.
     pub fn fail_in(&self, function: &str, nth: usize, status: i32, mode: Mode) {
         let function = CString::new(function).expect("a name has no NUL");
         (self.fail)(function.as_ptr(), nth as c_long, status, mode as c_int);
     }
 
-    /// Takes back what was to fail, and makes lost devices good. A context that is broken stays so.
+    /// Cancels failures to come, and repairs lost devices. A broken context stays broken.
     pub fn heal(&self) {
         (self.heal)();
     }
 
-    /// What is alive, in words; empty where nothing is.
+    /// Describes the objects that are alive; empty if there are none.
     pub fn alive(&self) -> String {
         let mut text = [0_u8; 4096];
         (self.alive)(text.as_mut_ptr().cast(), text.len());
         CStr::from_bytes_until_nul(&text).unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// What was done since the last question that must not be done.
+    /// Returns the forbidden actions since the last query.
     pub fn misuse(&self) -> Option<String> {
         let mut text = [0_u8; 4096];
         let count = (self.misuse)(text.as_mut_ptr().cast(), text.len());
@@ -130,7 +130,7 @@ impl StandIn {
     }
 }
 
-/// Runs `work` on a thread of its own; ends the process, after saying what hung, where that takes longer than `limit`.
+/// Runs `work` on its own thread. Ends the process with a message if that takes longer than `limit`.
 pub fn within<T: Send>(limit: Duration, what: &str, work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let (done, over) = mpsc::channel::<()>();
@@ -149,23 +149,23 @@ pub fn within<T: Send>(limit: Duration, what: &str, work: impl FnOnce() -> T + S
     })
 }
 
-/// The variable that tells a process of the program `system` what it is there for: the tests of a part, such as `faults`,
-/// or what a child of these does, such as `faults::live`.
+/// The variable that gives a process of the program `system` its task: the tests of a part, such as `faults`, or the
+/// work of a child of these, such as `faults::live`.
 pub const PROCESS: &str = "STENCIL_TEST_PROCESS";
 
-/// What [`PROCESS`] says to a child of this process that is to do `what`.
+/// Value of [`PROCESS`] for a child of this process that is to do `what`.
 pub fn task(what: &str) -> String {
     let this = std::env::var(PROCESS).expect("a process of a part");
     format!("{}::{what}", this.split("::").next().unwrap_or_default())
 }
 
-/// What a child said and how it ended.
+/// Output of a child, and its exit status.
 pub struct Ended {
     pub status: ExitStatus,
     pub output: String,
 }
 
-/// Runs this program again to do `what`, with these variables; ends it after half a minute.
+/// Runs this program again to do `what`, with these variables; stops it after half a minute.
 pub fn child(what: &str, variables: &[(&str, &str)]) -> Result<Ended, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);

@@ -1,10 +1,10 @@
-//! Which checks of a case run: a selection (what `make test` runs), a sample of the others (`STENCIL_TESTS=rest`, what
-//! `.ci/run` runs behind that), or all (`STENCIL_TESTS=all`, what `make test-all` runs).
+//! Selects the checks of a case that run: a selection (run by `make test`), a sample of the others
+//! (`STENCIL_TESTS=rest`, run by `.ci/run` after that), or all (`STENCIL_TESTS=all`, run by `make test-all`).
 //!
-//! Cases walk grids: filters by sizes by boundaries by numbers of sweeps. The selection takes each check that has a
-//! feature (a kernel, a boundary, ...) which no check of the case had before it, and of the others one in [`RATE`], by a
-//! hash of what the check says of itself. The rest is one in [`RATE_OF_REST`] of what the selection leaves out. They are
-//! the same on every machine and in every run.
+//! Cases walk grids: filters by sizes by boundaries by numbers of sweeps. The selection takes each check with a feature
+//! (a kernel, a boundary, ...) that no earlier check of the case had, and one in [`RATE`] of the others, by a hash of
+//! the check's description. The rest is one in [`RATE_OF_REST`] of the checks outside the selection. They are the same
+//! on every machine and in every run.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -12,17 +12,18 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
-/// Of checks that have no new feature, one in so many is selected; and one in so many on the stand-in for the CUDA driver.
+/// One in this number of the checks without a new feature is selected; the second is for the stand-in for the CUDA
+/// driver.
 const RATE: u64 = 96;
 const RATE_ON_STAND_IN: u64 = 384;
-/// Of checks that are not selected, one in so many is in the rest.
+/// One in this number of the checks that are not selected is in the rest.
 const RATE_OF_REST: u64 = 8;
 
 thread_local! {
     static RATE_OF_CASE: Cell<u64> = const { Cell::new(RATE) };
     /// The features that checks of this case had.
     static SEEN: RefCell<HashSet<u64>> = RefCell::new(HashSet::new());
-    /// Whether every check runs, selected or not.
+    /// True if every check runs, selected or not.
     static FORCED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -43,12 +44,12 @@ fn tier() -> Tier {
     })
 }
 
-/// Whether all checks run.
+/// True if all checks run.
 pub fn is_all() -> bool {
     tier() == Tier::All
 }
 
-/// Whether a test or a check runs that is called `what`, and is selected whatever its hash is, or is not.
+/// True if the test or check named `what` runs: the selection takes it if `is_selected`, or by its hash.
 pub fn takes_one(what: &impl Hash, is_selected: bool) -> bool {
     let hash = hash(what);
     match tier() {
@@ -59,7 +60,7 @@ pub fn takes_one(what: &impl Hash, is_selected: bool) -> bool {
     }
 }
 
-/// A case begins, of which no check has been seen.
+/// Begins a case: no check has been seen yet.
 pub fn begin() {
     SEEN.take();
     RATE_OF_CASE.set(RATE);
@@ -71,7 +72,7 @@ pub fn begin_on_stand_in() {
     RATE_OF_CASE.set(RATE_ON_STAND_IN);
 }
 
-/// Has every check in `work` run: for tests that count what a check does.
+/// Runs every check in `work`: for tests that count what a check does.
 pub fn forced<R>(work: impl FnOnce() -> R) -> R {
     let before = FORCED.replace(true);
     let result = work();
@@ -79,7 +80,7 @@ pub fn forced<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Whether a check runs that describes itself by `what`, in full, and has these features.
+/// True if the check runs whose full description is `what`, with these features.
 pub fn takes(what: &str, features: &[&dyn std::fmt::Debug]) -> bool {
     if FORCED.get() {
         return true;
@@ -92,7 +93,7 @@ pub fn takes(what: &str, features: &[&dyn std::fmt::Debug]) -> bool {
     takes_one(&what, new)
 }
 
-/// Of so many random cases, those that run.
+/// Number of random cases to run out of `cases`.
 pub fn of_cases(cases: u32) -> u32 {
     match tier() {
         // They are drawn anew in each run: more of them than of checks, which are the same ones.

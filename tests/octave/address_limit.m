@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {} address_limit (@var{mib})
-## Lets this process have no more than @var{mib} MiB of addresses beside those it
-## had at the first call, or, where that is @qcode{Inf}, as many as it likes.
+## Limits this process to @var{mib} MiB of addresses above those that it had at
+## the first call; @qcode{Inf} lifts the limit.
 ## @end deftypefn
 
 function address_limit (mib)

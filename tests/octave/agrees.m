@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {} agrees (@var{x}, @var{taps}, @dots{})
-## Raises unless StencilConstantMemory_CUDA makes of these arguments, to the bit,
-## what @code{fma_stencil} does.
+## Checks that StencilConstantMemory_CUDA gives for these arguments, to the bit,
+## the result of @code{fma_stencil}.
 ## @end deftypefn
 
 function agrees (varargin)

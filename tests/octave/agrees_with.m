@@ -1,14 +1,14 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {} agrees_with (@var{reference}, @var{name}, @var{arguments})
-## Calls function @var{name} with the arguments in the cell array @var{arguments}
-## and raises unless the result is, to the bit, what @var{reference} makes of
-## them, and unless all its inputs are still what they were.
+## Calls function @var{name} with the arguments in the cell array
+## @var{arguments} and raises unless the result equals, to the bit, that of
+## @var{reference}, and unless all its inputs are unchanged.
 ## @end deftypefn
 
 function agrees_with (reference, name, arguments)
   inputs = arguments(cellfun (@isnumeric, arguments));
-  ## As bits, since == sees neither the sign of a zero nor a NaN; typecast also
-  ## copies, so that no write to an input can reach these.
+  ## As bits, since == ignores the sign of a zero, and a NaN is not equal to
+  ## itself; typecast also copies, so that no write to an input can reach these.
   before = cellfun (@fingerprint, inputs, "UniformOutput", false);
   y = feval (name, arguments{:});
   want = reference (arguments{:});

@@ -43,7 +43,7 @@ function alike (f, inputs, kept = false, held = [])
   endfor
 endfunction
 
-## What a call gives, or the text and the identifier of its error.
+## Returns the value of a call, or the text and the identifier of its error.
 function [value, failed, identifier] = outcome (f, inputs)
   [failed, identifier] = deal (false, "");
   try
@@ -53,7 +53,8 @@ function [value, failed, identifier] = outcome (f, inputs)
   end_try_catch
 endfunction
 
-## How a result differs from what is wanted; empty if it does not.
+## Describes how a result differs from the expected one; empty if they are
+## equal.
 function why = difference (got, want, kept)
   why = "";
   if (iscell (want))

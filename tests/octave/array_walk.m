@@ -18,7 +18,7 @@ function array_walk (seed, steps)
   for step = 1:steps
     [to, a, b] = num2cell (randi (3, 1, 3)){:};
     [code, tolerance] = random_code (plain{a}, plain{b});
-    ## Of an operator one operand may be ordinary.
+    ## One operand of an operator may be ordinary.
     on_device = {held{a}, held{b}};
     which = randi (4);
     if (! isempty (regexp (code, "^a [^ ]+ b$|^\\[a[,;] b\\]$")) && which < 3 || ! isempty (regexp (code, "= b$|^a\\(b|^(max|min) \\(a, b")) && which == 2)
@@ -56,7 +56,7 @@ function array_walk (seed, steps)
   endfor
 endfunction
 
-## What the code makes of the arrays, or the text of an error.
+## Returns the code's result for the arrays, or the text of an error.
 function [value, failed] = outcome (code, a, b)
   failed = false;
   try

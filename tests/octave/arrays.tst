@@ -1,6 +1,6 @@
-## DeviceArray: building, gathering, classes, and questions about an array. The other
-## files arrays_*.tst have operators, indexing, assignment, shapes, reductions, what is
-## refused, random sequences of all that, and how long arrays live.
+## DeviceArray: construction, gathering, classes, and queries of an array. The other files arrays_*.tst have operators,
+## indexing, assignment, shapes, reductions, unsupported functions, random sequences of all that, and the lifetime of
+## arrays.
 
 %!shared u, x
 %! x = [3 -1 4; 1 -5 9];

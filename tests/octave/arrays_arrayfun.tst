@@ -1,4 +1,4 @@
-## arrayfun of DeviceArrays: one kernel, with the results of the host's arrayfun, and what goes by the host.
+## arrayfun of DeviceArrays: one kernel, with the results of the host's arrayfun, and functions that run on the host.
 
 %!shared x, y, u, v
 %! x = reshape ([1 -4 9 0 -0 NaN Inf -Inf 2.5 -1e-310 7 3], 3, 4);
@@ -193,7 +193,7 @@
 %! want = gather (DeviceArray.rand (4, 1, "single"));
 %! DeviceArray.rng (5);
 %! assert (gather (arrayfun (@(z) DeviceArray.rand (1, "single"), DeviceArray (ones (4, 1)))), want);
-%! ## A number that nobody needs counts, too.
+%! ## An unused number counts, too.
 %! DeviceArray.rng (5);
 %! DeviceArray.rand (4, 1);
 %! want = gather (DeviceArray.rand (4, 1));
@@ -221,7 +221,7 @@
 %! endfor
 %! assert (! isempty (strfind (by_host (@(a) StencilConstantMemory_CUDA (a, [1 1 1]), p), "neighbours")));
 %! assert (! isempty (strfind (by_host (@(a) num2str (a) - "0", p), "num2str")));
-%! ## A mask of one element picks nobody knows how many.
+%! ## A mask of one element selects an unknown number of elements.
 %! assert (! isempty (strfind (by_host (@(a) a(a > 0), p), "mask")));
 %! by_host (@(a) sum (a(a > 1)), p);
 %! ## Once a call, and arrays of other classes; sizes expand all the same.

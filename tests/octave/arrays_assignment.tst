@@ -1,5 +1,5 @@
-## DeviceArray: assignment to elements, growth and deletion, beside the same on
-## ordinary arrays; places that have no value yet; which names see it.
+## DeviceArray: assignment to elements, growth and deletion, compared with
+## ordinary arrays; places that have no value yet; the names that see it.
 
 %!shared u, x
 %! x = [3 -1 4; 1 -5 9];
@@ -9,7 +9,7 @@
 %!  a(varargin{:}) = value;
 %!endfunction
 
-## An object of the class is not told whether [] is written or the value of a name: both delete.
+## An object of the class cannot distinguish a literal [] from the value of a name: both delete.
 %!function yes = deletes (value)
 %!  yes = ! own_type () && isequal (size (value), [0 0]);
 %!endfunction
@@ -112,7 +112,7 @@
 %! for given = {{7, 9}, {7, 3, 4}, {7, 1, 5}, {[7; 8], ":", 5}, {[7 8 9], 4, ":"}, {7, 1, 1, 3}, {ones(2, 3), ":", ":", 2}, {7, [2 9]}, ...
 %!              {1:2, 1, [5 7]}, {[], 9}, {7, []}, {7, 2, 2, 2, 2}, {1, ":", 4}, {7, 3, 1}, {x, 3:4, 2:4}, {true, 8}, {int8(5), 8}, {7, 2.0, 4}}
 %!   for s = [array_samples(), {int8([1 2 3]), [true false]}]
-%!     ## The host has rules of its own for pages of what is empty.
+%!     ## The host has special rules for pages of empty arrays.
 %!     if (isempty (s{1}) && ! isequal (s{1}, []) && numel (given{1}) == 4 || deletes (given{1}{1}))
 %!       continue
 %!     endif
@@ -271,8 +271,8 @@
 
 ## --- Places without a value, and places of ordinary arrays ------------------------
 
-## Octave calls SUBSASGN with an array of no objects, or with an object that was never made, where the place that is
-## assigned to has no value. A process of its own: it ended there once.
+## Octave calls SUBSASGN with an array of no objects, or with an object that was never made, if the place assigned to
+## has no value. A separate process: Octave crashed there once.
 %!test # to a name, a field or a cell without a value: an error that names gather, or what an ordinary array gives
 %! statements = {"x(1:3) = u", "x(1) = s", "x(2,2) = s", "x(:) = u", "x(:,1) = e", "x(1,1) = u + 1", "x(2) = y(3) = s", ...
 %!               "x.a(2:4) = u", "x.a.b(1) = s", "x(2).a(1:3) = u", "x(2).a = u; x(1).a(2) = s", "x(2) = u(1:2)", ...
@@ -310,7 +310,7 @@
 %! assert (status == 0, "status %d: %s", status, out);
 %! lines = strsplit (strtrim (strrep (out, exit_noise (), "")), "\n");
 %! assert (numel (lines) == numel (statements) + 1, "%s", out);
-%! ## Where an object of the class does not fit, ordinary arrays say so in their own words.
+%! ## For an object of the class that does not fit, ordinary arrays have their own errors.
 %! said = {"gather|as the host$|'object' to indexed|<object>", "gather|as the host$"}{1 + own_type ()};
 %! for k = 1:numel (statements)
 %!   assert (! isempty (regexp (lines{k}, said, "once")), "%s", lines{k});

@@ -1,12 +1,12 @@
-## DeviceArray: exp, sin, powers and their like, beside the host's own: within two units of the last place, and exactly
-## where that is known. tests/checks/functions.rs measures the errors themselves.
+## DeviceArray: exp, sin, powers and related functions, compared with the host's own: within two units in the last
+## place, and exact where the result is known. tests/checks/functions.rs measures the errors themselves.
 
 %!shared unary, binary
 %! unary = {@exp, @expm1, @log, @log2, @log10, @log1p, @sin, @cos, @tan, @asin, @acos, @atan, @sinh, @cosh, @tanh, ...
 %!          @asinh, @acosh, @atanh, @cbrt, @erf, @erfc};
 %! binary = {@atan2, @hypot, @power};
 
-## What the host gives, with NaN for what is complex.
+## Returns the host's result, with NaN for complex elements.
 %!function y = real_part (y)
 %!  if (iscomplex (y))
 %!    y(imag (y) != 0) = NaN;
@@ -15,7 +15,7 @@
 %!endfunction
 
 ## Raises unless both are of one class and size, NaN and infinite in the same places with the same signs, and else
-## within so many units of the last place.
+## within this number of units in the last place.
 %!function near (got, want, what, units = 2)
 %!  assert (strcmp (class (got), class (want)) && size_equal (got, want), "%s: %s %s, not %s %s", what, class (got), ...
 %!          mat2str (size (got)), class (want), mat2str (size (want)));
@@ -161,7 +161,8 @@
 %! [a, b] = meshgrid (special);
 %! beside_host (@atan2, a, b, 0.5);
 %! beside_host (@hypot, a, b, 0.5);
-%! ## The host makes a whole array complex where one element is: each by itself. What C says, and not a complex pow.
+%! ## The host makes a whole array complex if one element is: computes each by itself. The results are those of C, not
+%! ## of a complex pow.
 %! beside_host (@power, abs (a), b, 0.5);
 %! assert (gather ([-1 -2 -0.5 -Inf -Inf] .^ DeviceArray ([Inf -Inf Inf 3 0.5])), [1 0 0 -Inf NaN]);
 

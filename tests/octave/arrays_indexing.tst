@@ -1,4 +1,4 @@
-## DeviceArray: what indices pick, beside the same of ordinary arrays.
+## DeviceArray: elements selected by indices, compared with ordinary arrays.
 
 %!shared u, x
 %! x = [3 -1 4; 1 -5 9];

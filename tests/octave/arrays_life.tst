@@ -1,4 +1,4 @@
-## How long a DeviceArray lives: as long as something holds it, however that ends.
+## Lifetime of DeviceArrays: until the last reference goes, for whatever reason.
 ## DeviceArray_CUDA ("count") is the number of arrays that the library holds.
 
 %!function n = live ()
@@ -205,7 +205,7 @@
 %!endfunction
 
 %!testif ; own_type ()  # the class gives SUBSASGN a second name
-%! ## A device copies such an array as fast as it is called: there the processor shows it.
+%! ## A device copies such an array very fast: only the processor shows it.
 %! alone = shortest (@write_alone);
 %! for share = {@(u) u, @(u) {u}, @(u) u(:,:), @(u) u(:), @(u) reshape(u, [], 1), @(u) double(u)}
 %!   shared = shortest (@() write_shared (share{1}));
@@ -349,7 +349,8 @@
 %!       "end_unwind_protect"});
 %!     assert (! isempty (strfind (out, "<0>")), out);
 %!     assert (status < 128, "%d: %s", status, out);
-%!     ## While an object of the class goes, Octave drops it, with a warning or without: whoever sees that, asks again.
+%!     ## Octave may drop an interrupt while it destroys an object of the class, with a warning or without: then tries
+%!     ## again.
 %!     if (own_type () || isempty (strfind (out, "not reached")))
 %!       break
 %!     endif
@@ -413,7 +414,7 @@
 %!  rmdir (folder, "s");
 %!endfunction
 
-## Where there is no library for this Octave, objects are made by the class alone.
+## Without a library for this Octave, the class alone makes objects.
 %!test # without the library that makes objects: the same values, the same life
 %! where = fileparts (which ("DeviceArray_CUDA"));
 %! bare = tempname ();
@@ -437,7 +438,7 @@
 
 ## --- Files -------------------------------------------------------------------------
 
-## Loads them in a session that has nothing of ours.
+## Loads them in a session without our library.
 %!function loading (code)
 %!  file = [tempname() ".m"];
 %!  fid = fopen (file, "w");
@@ -551,8 +552,8 @@
 %!     "u = DeviceArray ([1 2 3]); c = {u, u + 1}; s.a = c; f = @() u; h = @sum;"
 %!     "v = u; DeviceArray (7);"
 %!     ends{k}});
-%!   ## Octave 9 and 11 call nobody any more for objects that the class's constructor made, once the functions are gone:
-%!   ## their arrays go with the process, and the stand-in for the driver minds.
+%!   ## Octave 9 and 11 do not destroy objects that the class's constructor made, once the functions are gone: their
+%!   ## arrays end with the process, and the stand-in for the driver reports them.
 %!   if (status == 86 && on_stand_in () && isempty (helper ("object")) && any (strcmp (ends{k}, ends([5 9]))))
 %!     assert (! isempty (strfind (out, "there are alive")), "%s", out);
 %!     continue

@@ -1,4 +1,4 @@
-## DeviceArray: operators and functions of each element, beside the same on ordinary
+## DeviceArray: operators and functions of each element, compared with ordinary
 ## arrays: values, sizes and classes.
 
 %!shared u, x
@@ -163,7 +163,7 @@
 %! alike (@xor, {int8([0 3]), true});
 %! alike (@xor, {x, 0});
 
-## Octave itself ends where its MOD gets an integer that is none of its own.
+## Octave itself crashes if its MOD gets a foreign integer.
 %!test # mod and rem of integers end no process
 %! [status, out] = run_octave ({"for c = {@int8, @uint8, @int32}, for f = {@mod, @rem}"
 %!                              "  u = DeviceArray (c{1} ([7 0]));"
@@ -336,7 +336,7 @@
 %!   for bad = {1i, sparse(2), int64(2)}
 %!     refused (@() f{1} (u, bad{1}), "", "");
 %!   endfor
-%!   ## Of the class a verb is asked, which says what it takes.
+%!   ## For the class the host asks a verb, whose error lists what it takes.
 %!   fail ("f{1} (u, {1})", {"gather|DeviceArray_CUDA", "gather"}{1 + own_type ()});
 %! endfor
 

@@ -18,7 +18,7 @@
 %!  endfor
 %!endfunction
 
-## The largest distance of a sample from a distribution, in units of which one sample in 10,000 has 2.2.
+## The largest distance of a sample from a distribution, scaled so that one sample in 10,000 has 2.2.
 %!function d = distance (x, cdf)
 %!  x = sort (x(:));
 %!  n = numel (x);

@@ -1,5 +1,5 @@
-## DeviceArray: reductions, scans, sorting and searching, beside the same on ordinary
-## arrays. What has one element is an ordinary number.
+## DeviceArray: reductions, scans, sorting and searching, compared with ordinary arrays. A result of one element is an
+## ordinary number.
 
 %!shared u, x
 %! x = [3 -1 4; 1 -5 9];
@@ -37,7 +37,7 @@
 %!test # the smallest and the largest, and where they stand
 %! for f = {@min, @max}
 %!   for s = array_samples (true)
-%!     ## Of no truth values the host makes other sizes of extremes than of no numbers.
+%!     ## The host gives extremes of empty truth values other sizes than of numbers.
 %!     if (islogical (s{1}) && isempty (s{1}) || ! takes ("extremes", {f, class(s{1})}, s))
 %!       continue
 %!     endif
@@ -266,7 +266,7 @@
 
 %!test # differences
 %! alike (@(a) diff (a, 2), {[1 4 9 16; 2 3 5 7].'});
-%! ## As many as there are, or more, go on along the next dimension.
+%! ## A count of the dimension's length or more continues along the next one.
 %! for s = {[1 2; 3 5], [1 2 7; 3 5 20], reshape((1:24) .^ 2, 2, 3, 4), [1 4 9], [1; 4; 9], reshape((1:4) .^ 2, 1, 1, 4), 5, zeros(0, 3)}
 %!   for order = [0:7, 2^52]
 %!     alike (@(a) diff (a, order), s);
@@ -289,7 +289,7 @@
 
 %!test # find
 %! for s = array_samples (true)
-%!   ## Of no truth values the host makes a column.
+%!   ## The host makes a column of empty truth values.
 %!   if (! (islogical (s{1}) && isempty (s{1})))
 %!     alike (@find, s);
 %!   endif

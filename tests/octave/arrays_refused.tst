@@ -1,4 +1,5 @@
-## DeviceArray: what is not there says so and names gather, and nothing ends Octave.
+## DeviceArray: unsupported functions raise an error that names gather, and
+## nothing crashes Octave.
 
 %!shared u, x
 %! x = [3 -1 4; 1 -5 9];
@@ -58,7 +59,7 @@
 %!test # functions of each element that only the host has
 %! names = {"gamma"};
 %! if (own_type ())
-%!   ## Of an object these say that they are not for objects.
+%!   ## For an object these raise that they do not support objects.
 %!   names = [names, {"lgamma", "erfcx", "arg", "isalpha", "toupper"}];
 %! endif
 %! for name = names

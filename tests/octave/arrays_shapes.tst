@@ -1,5 +1,5 @@
-## DeviceArray: other shapes, concatenation, turned, repeated and shifted arrays, beside
-## the same of ordinary ones. What these give stays on the device, also with one element.
+## DeviceArray: other shapes, concatenation, rotated, repeated and shifted arrays, compared with ordinary ones. The
+## results stay on the device, also with one element.
 
 %!shared u, x
 %! x = [3 -1 4; 1 -5 9];
@@ -143,7 +143,7 @@
 %!     alike (@(a, b) [a; b], l{1}, true);
 %!     alike (@(a, b) [a, b], l{1}, true);
 %!     alike (@(a, b) [a, b; a, b], l{1}, true);
-%!     ## Of two classes of integers the first row alone knows which was first.
+%!     ## Only the first row shows which class of integers came first.
 %!     if (! (isinteger (l{1}{1}) && isinteger (l{1}{2})))
 %!       alike (@(a, b) [a b; b a], l{1}, true);
 %!     endif

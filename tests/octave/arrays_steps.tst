@@ -1,4 +1,4 @@
-## DeviceArray: random things that are done in a step which is recorded, beside the same one after the other.
+## DeviceArray: random operations in a recorded step, compared with the same operations one after the other.
 
 %!test # from seeds that do not change
 %! warning ("off", "all", "local");

@@ -1,6 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{count} =} as_long_as (@var{seconds}, @var{work})
-## For how many iterations @code{work (count)} takes about @var{seconds} here.
+## Returns a number of iterations for which @code{work (count)} takes about
+## @var{seconds} here.
 ## @end deftypefn
 
 function count = as_long_as (seconds, work)

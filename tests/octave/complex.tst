@@ -1,5 +1,5 @@
-## Complex arrays of the host under real filters, in all three functions: each part by itself, to the bit. What does not
-## go with them is in errors.tst.
+## Complex arrays of the host under real filters, in all three functions: each part by itself, to the bit. Unsupported
+## combinations are in errors.tst.
 
 ## --- The stencil -------------------------------------------------------------------
 
@@ -118,7 +118,7 @@
 %! F = [1 2 3; 4 5 6];
 %! for shape = {"same", "full", "valid"}
 %!   assert (C (z, F, "conv", shape{1}), conv2 (z, F, shape{1}));
-%!   ## What the text of the error advises.
+%!   ## The advice in the error's text works.
 %!   G = F + 1i * fliplr (F);
 %!   assert (C (z, real (G), "conv", shape{1}) + 1i * C (z, imag (G), "conv", shape{1}), conv2 (z, G, shape{1}));
 %! endfor

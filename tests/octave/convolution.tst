@@ -1,12 +1,11 @@
-## What ConvolutionConstantMemory_CUDA computes: bit for bit the chain of the contract,
-## and to rounding what conv2 and convn do. What it has in common with the other
-## functions when it refuses something is in errors.tst.
+## ConvolutionConstantMemory_CUDA computes, bit for bit, the chain of the contract, and up to rounding the results of
+## conv2 and convn. Errors that it shares with the other functions are in errors.tst.
 
 %!shared f, ok, classes
 %! f = "ConvolutionConstantMemory_CUDA";
 %! ## Options do not change what the reference returns.
 %! ok = @(varargin) agrees_with (@fma_convolution, f, varargin);
-%! ## Of the image, the filter, and the result.
+%! ## Classes of the image, the filter, and the result.
 %! classes = {"double", "double", "double"; "single", "single", "single"; ...
 %!            "single", "double", "single"; "double", "single", "single"};
 
@@ -54,7 +53,7 @@
 ## --- conv2 and convn, to rounding ---------------------------------------------------
 
 %!function near (p, same, n, f)
-%! ## A sum of as many rounded terms, whatever their order.
+%! ## A sum of this number of rounded terms, in any order.
 %! assert (class (p), class (same));
 %! assert (size (p), size (same));
 %! scale = convn (abs (double (n)), abs (double (f(end:-1:1,end:-1:1,end:-1:1))), "same");
@@ -240,7 +239,7 @@
 %!     assert (class (p), type{3});
 %!   endfor
 %! endfor
-%! ## What single cannot hold is lost, or Inf, before it is multiplied.
+%! ## Values are rounded to single, or become Inf, before they are multiplied.
 %! assert (ConvolutionConstantMemory_CUDA (single (1), 1 + 2 ^ -30), single (1));
 %! assert (ConvolutionConstantMemory_CUDA (1e39, single (0.5)), single (Inf));
 %! assert (ConvolutionConstantMemory_CUDA (single (1e30), 1e-60), single (0));
@@ -785,13 +784,13 @@
 %! quiet = {"c (1:5, ones (1, 15));", "c (1:5, ones (1, 16));", "c (ones (3, 3, 1, 9), ones (2, 2, 2));", "c (ones (3), ones (3));", "c ([], ones (3));", "c (ones (1, 1, 2), ones (3));"};
 %! [status, out] = run_octave (code (quiet), backend);
 %! assert (status == 0 && told (out) == 0, out);
-%! ## Beside the warning that there is no GPU, where that is due.
+%! ## Apart from the warning that there is no GPU.
 %! [status, out] = run_octave (code ({"c (1, ones (3));"}), {"STENCIL_BACKEND=auto", "CUDA_VISIBLE_DEVICES="});
 %! assert (numel (strfind (out, "warning: ConvolutionConstantMemory_CUDA: ")) == 2, "it printed: %s", out);
 
 %!test # truth values that are not counted: one warning in a session, where the entries add up to more than 1
 %! told = @(out) numel (strfind (out, "ConvolutionConstantMemory:truthValues"));
-%! ## Read as one: later Octaves keep what they could warn of while they read.
+%! ## Parsed together: later Octaves keep warnings of the parser.
 %! code = @(lines) [{"if (true)", "c = @ConvolutionConstantMemory_CUDA; m = rand (5) > 0.3; u = DeviceArray (m, 'Backend', 'cpu');"}, lines, ...
 %!                  {"[~, id] = lastwarn (); disp (id);", "end"}];
 %! backend = {"STENCIL_BACKEND=cpu"};

@@ -1,4 +1,4 @@
-## One library in a folder, however that was copied: each MEX file opens the one beside it.
+## One library in a folder, however it was copied: each MEX file opens the library in its folder.
 
 %!function folder = copy_of (what = ".")
 %!  ## A folder with a copy of that, links followed.
@@ -18,7 +18,7 @@
 %!endfunction
 %!
 %!function says (folder, code, expected)
-%!  ## Runs code in a process that has no other folder of ours on its path; it prints lines in <>.
+%!  ## Runs code in a process that has no other folder of ours on its path; the code prints lines in <>.
 %!  file = fullfile (folder, "code.m");
 %!  fid = fopen (file, "w");
 %!  fprintf (fid, "%s\n", code{:});

@@ -1,6 +1,5 @@
-## What DerivativeConstantMemory_CUDA computes: a derivative of eighth order, and bit
-## for bit the chain of the contract. What it has in common with the other functions
-## when it refuses something is in errors.tst.
+## DerivativeConstantMemory_CUDA computes a derivative of eighth order, and bit for bit the chain of the contract.
+## Errors that it shares with the other functions are in errors.tst.
 
 %!shared f, ok, c
 %! f = "DerivativeConstantMemory_CUDA";
@@ -46,7 +45,7 @@
 %!     x = (-100:100) * hs(j);
 %!     d = DerivativeConstantMemory_CUDA (cast (sin (x), type), hs(j));
 %!     off(j) = max (abs (double (d(5:end-4)) - cos (x(5:end-4))));
-%!     ## What the formula without any rounding is off by: h^8/630 for small h.
+%!     ## The formula's error without any rounding: h^8/630 for small h.
 %!     want = abs (1 - 2 / hs(j) * (c * sin ((1:4).' * hs(j))));
 %!     assert (off(j), want, 16 * eps (type) * sum (abs (c / hs(j))));
 %!   endfor
@@ -132,7 +131,7 @@
 %! h = 3.3;
 %! d = DerivativeConstantMemory_CUDA (single ([0 0 0 0 1 0 0 0 0]), h);
 %! assert (same_bits (d, [fliplr(single (c / h)), 0, -single(c / h)]));
-%! ## Of many spacings, some must tell this from single arithmetic.
+%! ## Some of these spacings must tell this from single arithmetic.
 %! hs = 1 + (1:200) / 7;
 %! assert (any (arrayfun (@(h) any (single (c / h) != single (c) / single (h)), hs)));
 %! for h = hs

@@ -48,7 +48,7 @@
 %! assert (isequal (strsplit (strtrim (out), "\n")(1:numel (expected)), expected), "%s", out);
 
 %!testif ; on_stand_in ()  # needs the stand-in for the driver
-%! ## A timeline, of a call that takes less on two devices. tests/system/devices.rs looks at what is in it.
+%! ## A timeline of a call, which takes less on two devices. tests/system/devices.rs checks its contents.
 %! file = [tempname() ".json"];
 %! code = {
 %!   "X = reshape (sin (1:200*3000), 200, 3000);"

@@ -1,5 +1,5 @@
-## 'Distributed': the arrays of all ranks that mpirun started are one array, with the bits that one process gives; and
-## what goes wrong on one rank ends the call on all.
+## 'Distributed': the arrays of all ranks that mpirun started are one array, with the bits of a single process; and an
+## error on one rank ends the call on all.
 
 %!testif ; has_ranks ()  # needs Open MPI
 %! code = {
@@ -63,7 +63,7 @@
 %! endfor
 
 %!testif ; has_ranks ()  # needs Open MPI
-%! ## What is wrong on one rank is an error on all, and the next call is right.
+%! ## A fault on one rank is an error on all, and the next call is right.
 %! code = {
 %!   "x = (1:30)'; k = [1 2 1]; part = x(mine (30)); one = (rank == 1);"
 %!   "S = @(varargin) StencilConstantMemory_CUDA (varargin{:}, 'Distributed', true);"
@@ -104,7 +104,7 @@
 %! assert (! isempty (strfind (out, "entries of the filter is 3 on rank 0 and 2 on rank 1")), "%s", out);
 
 %!testif ; has_ranks ()  # needs Open MPI
-%! ## A rank whose script ends, or raises an error elsewhere, is missed at once; so is one that is interrupted.
+%! ## A rank whose script ends, or raises an error elsewhere, is detected immediately; so is an interrupted one.
 %! code = {
 %!   "x = (1:30)'; S = @() StencilConstantMemory_CUDA (x(mine (30)), [1 2 1], 'Distributed', true);"
 %!   "S ();"
@@ -116,7 +116,7 @@
 %! endfor
 
 %!testif ; has_ranks () && has_mpicc () && has_gpu ()  # needs Open MPI, its compiler and a GPU
-%! ## Where MPI takes addresses on a GPU, messages lie there: on all ranks, on some, or on none.
+%! ## If MPI takes addresses on a GPU, messages lie there: on all ranks, on some, or on none.
 %! library = [tempname() ".so"];
 %! source = fullfile (fileparts (which ("run_ranks")), "..", "stand_in", "mpi", "cuda_aware.c");
 %! [status, out] = system (sprintf ("mpicc -O2 -Wall -Werror -fPIC -shared -o '%s' '%s' -ldl 2>&1", library, source));
@@ -148,7 +148,7 @@
 %!     "end"
 %!     "say (sprintf ('%%d bad of %%d', bad, n));"};
 %!   settings = {["LD_PRELOAD=" library], "STENCIL_BACKEND=cuda"};
-%!   ## Whether MPI starts ahead of the driver: then the driver ends ahead of MPI.
+%!   ## If MPI starts before the driver, the driver ends before MPI.
 %!   ahead = "x = StencilConstantMemory_CUDA (1:4, 1, 'Distributed', true, 'Backend', 'cpu')";
 %!   for way = {2, [], [0 1], ahead; 2, 0:1, [], ahead; 3, 1, [0 2], ""; 5, [], 0:4, ahead}'
 %!     [count, off, on, first] = way{:};

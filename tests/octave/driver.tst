@@ -1,5 +1,5 @@
-## What the driver for CUDA meets from outside: processes that are forked, and calls
-## of it that fail. (Every single fault, without a host: tests/system/faults.rs.)
+## Forked processes, and failing calls of the driver for CUDA. (Every single
+## fault, without a host: tests/system/faults.rs.)
 
 %!shared right
 %! right = ["function yes = right (varargin), " ...
@@ -7,9 +7,9 @@
 
 ## --- Fork ------------------------------------------------------------------------
 
-## What a child does before it leaves, as Octave leaves, exit functions included.
-## It must not call the driver, which does not work after a fork: the stand-in for
-## it ends such a process with the status 87.
+## Forks a child, which runs this and exits as Octave exits, exit functions
+## included. It must not call the driver, which does not work after a fork: the
+## stand-in for it ends such a process with the status 87.
 %!function check_fork (right, child)
 %!  [status, out] = run_octave ({
 %!    right
@@ -36,7 +36,7 @@
 %!endfunction
 
 %!testif ; has_gpu ()  # needs a GPU
-%! ## It leaves at once.
+%! ## It exits immediately.
 %! check_fork (right, "");
 
 %!testif ; has_gpu ()  # needs a GPU
@@ -75,16 +75,17 @@
 ## --- Calls of the driver that fail ---------------------------------------------------
 
 %!testif ; on_stand_in ()  # needs the stand-in for the CUDA driver, which fails at will
-%! ## The first calls of the driver in a process, each in turn. Where a device could not be opened, auto computes on the
-%! ## processor and says so; later the call is an error that says what ran out or broke. Then all is as it should be.
+%! ## Makes each of the first calls of the driver in a process fail in turn. While no device can be opened, auto
+%! ## computes on the processor and warns; later the call is an error that names the resource or the fault. Then all
+%! ## works again.
 %! code = {
 %!   right
 %!   "function say (varargin), printf ('<%s>', sprintf (varargin{:})); end"
 %!   "try, say ('%d', right ()); catch err, say (err.identifier); end, say ('then');"
 %!   "try, say ('%d', right ()); catch err, say (err.identifier); end"
 %!   "say ('%d', right ('Backend', 'cpu'));"};
-%! ## The driver's status and how long it lasts: out of memory, once and from then on; an illegal address, for as long
-%! ## as the context lives; the device lost for good. What follows is right, but where memory is still short.
+%! ## The driver's status and its duration: out of memory, once and permanently; an illegal address, while the context
+%! ## lives; the device lost for good. Later results are right, unless memory is still short.
 %! opened = '<warned><1><then><1><1>';
 %! kinds = {
 %!   "2:0",   '<(1|StencilConstantMemory:outOfMemory)><then><1><1>'
@@ -101,7 +102,7 @@
 %!     fault = sprintf ("%d:%s", call, kinds{kind,1});
 %!     [status, out] = run_octave (code, {"STENCIL_BACKEND=auto", ["CUDA_STAND_IN_FAIL=" fault]});
 %!     assert (status == 0, "%s: status %d: %s", fault, status, out);
-%!     ## What is printed: Octave 11 has warnings of its own behind ours.
+%!     ## Compares the output: Octave 11 has its own warnings after ours.
 %!     warning_of_call = 'warning: StencilConstantMemory_CUDA: Computing on the CPU: [^\n]*cu[A-Z]\w*: CUDA_ERROR';
 %!     said = regexprep (out, warning_of_call, "<warned>");
 %!     said = [regexp(said, '<[\w:]+>', "match"){:}];
@@ -137,7 +138,8 @@
 %! assert (status == 0, "status %d: %s", status, out);
 %! assert (strcmp ([regexp(out, '<[^>]*>', "match"){:}], "<0><parent>"), "%s", out);
 
-## Data decide where they are computed on; what lies on two devices does not meet.
+## Data decide where they are computed on; arrays on two devices cannot be
+## combined.
 %!testif ; on_stand_in ()  # needs the stand-in for the CUDA driver
 %! [status, out] = run_octave ({
 %!   "function fails_with (id, word, f)"

@@ -1,12 +1,11 @@
-## What all functions with options refuse in the same way, and what else
-## StencilConstantMemory_CUDA refuses: identifier, opening words, order.
-## `fails` also looks at the opening words and makes an ordinary call after each error.
+## Errors that all functions with options share, and those of StencilConstantMemory_CUDA: identifier, opening words,
+## order. `fails` also checks the opening words and makes an ordinary call after each error.
 
 %!shared f, x, k, calls
 %! f = "StencilConstantMemory_CUDA";
 %! x = 1:5;
 %! k = [1 2 1];
-%! ## Each function, with what it may be given before its options.
+%! ## Each function, with its arguments before the options.
 %! calls = {
 %!   f,                                {x, k}
 %!   "DerivativeConstantMemory_CUDA",  {x, 0.5}

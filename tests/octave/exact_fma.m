@@ -8,13 +8,11 @@
 ## single is then as good as rounding the sum itself: 53 bits are more than the
 ## 24 + 2 that this needs.
 ##
-## Of doubles, the usual element takes the way of Boldo and Melquiond (Emulation of FMA and
-## correctly rounded sums: proved algorithms using rounding to odd, 2008): the
-## product and the sums are split without error, the small parts are added with
-## rounding to odd, and one ordinary addition then rounds the whole.  That holds
-## while nothing over- or underflows on the way, which is made sure of by taking
-## it only where @math{2^{-900} <= |a*b|, |c| <= 2^{1000}} (or c is 0) and
-## @math{2^{-960} <= |a|, |b| <= 2^{990}}.
+## Usual doubles are computed as by Boldo and Melquiond (Emulation of FMA and correctly rounded sums: proved algorithms
+## using rounding to odd, 2008): the product and the sums are split without error, the small parts are added with
+## rounding to odd, and one ordinary addition then rounds the whole.  That holds while no intermediate result over- or
+## underflows, which is guaranteed if @math{2^{-900} <= |a*b|, |c| <= 2^{1000}} (or c is 0) and @math{2^{-960} <= |a|,
+## |b| <= 2^{990}}.
 ##
 ## Finite elements outside that domain (denormals, results that overflow) go
 ## through a fixed-point number wide enough for every double and every product
@@ -115,8 +113,8 @@ function z = in_doubles (a, b, c)
   z = single (to_odd (s, e));
 endfunction
 
-## s + e, of which s is the nearest double, rounded to odd: where s is inexact and
-## its last bit even, the neighbour on the side of the error has the odd bit.
+## s + e, where s is the nearest double, rounded to odd: if s is inexact and its
+## last bit even, the neighbour on the side of the error has the odd bit.
 function s = to_odd (s, e)
   bits = typecast (s(:), "uint64");
   move = e(:) != 0 & bitand (bits, uint64 (1)) == 0;

@@ -5,7 +5,7 @@
 %! folder = fullfile (fileparts (file_in_loadpath ("run_octave.m")), "..", "..");
 
 %!function out = run_script (script__)
-%!  ## In a workspace of its own, with what it prints as a result.
+%!  ## Runs in its own workspace, and returns its output.
 %!  out = evalc ("run (script__)");
 %!endfunction
 %!
@@ -69,7 +69,7 @@
 %!endfunction
 %!
 %!function check_recipe (heading__, code__)
-%!  ## Runs it, and looks at what it is to give.
+%!  ## Runs it, and checks its results.
 %!  n = 8;
 %!  printed__ = evalc (code__);
 %!  assert (isempty (strfind (printed__, "truth values")), printed__);

@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{text} =} exit_noise ()
-## What Octave 7 itself may say as it ends.
+## Returns the message that Octave 7 itself may print as it exits.
 ## @end deftypefn
 
 function text = exit_noise ()

@@ -32,7 +32,7 @@ function y = extended (x, r, boundary, behind = r)
   endfor
 endfunction
 
-## What stands at places along a dimension, counted from 0, of which there are n samples.
+## Returns the n samples' extension at places along a dimension, counted from 0.
 function y = beyond (x, d, at, n, boundary)
   index = repmat ({":"}, 1, max (ndims (x), d));
   if (! ischar (boundary))

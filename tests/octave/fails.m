@@ -51,7 +51,7 @@ function text = fails (name, id, args, nout = 1)
   if (! isempty (opening) && ! strncmp (text, opening, numel (opening)))
     error ("%s: the text should begin with <%s>, got <%s>", what, opening, text);
   endif
-  ## What was got and what is expected cannot be said in less.
+  ## The received and the expected value need at least this.
   if (numel (text) < numel (opening) + 12)
     error ("%s: the text says too little: <%s>", what, text);
   endif

@@ -1,13 +1,14 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{p} =} fma_convolution (@var{n}, @var{f}, @dots{})
-## What ConvolutionConstantMemory_CUDA must return, to the bit, by another way.
+## Returns the expected result of ConvolutionConstantMemory_CUDA, to the bit,
+## computed in another way.
 ##
 ## Each element is the chain @code{acc = 0; acc = fma (sample, entry, acc)} over
 ## the entries of @var{f} in column-major order.  Samples outside the array are +0
 ## and take part like any other.  Of an even size the middle is the earlier of the two.
 ## If either is single, both are made so first.  Of complex arrays each part goes by itself.
 ## Under a filter of three dimensions further ones of @var{n} count volumes.
-## What else is given are options; of these, Boundary, Iterations and Shape count.
+## Further arguments are options, of which Boundary, Iterations and Shape count.
 ## @end deftypefn
 
 function p = fma_convolution (n, f, varargin)

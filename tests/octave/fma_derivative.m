@@ -1,11 +1,12 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{d} =} fma_derivative (@var{f}, @var{h}, @dots{})
-## What DerivativeConstantMemory_CUDA must return, to the bit, by another way.
+## Returns the expected result of DerivativeConstantMemory_CUDA, to the bit,
+## computed in another way.
 ##
 ## Along the first dimension of @var{f} that is not 1, the result is the chain
 ## @code{acc = 0; acc = fma (c(i), f(x + i*h) - f(x - i*h), acc)} for i = 1:4, in
 ## the class of @var{f}.  The coefficients are divided by @var{h} in double.
-## What else is given are options; of these, Boundary and Dim count.
+## Further arguments are options, of which Boundary and Dim count.
 ## @end deftypefn
 
 function d = fma_derivative (f, varargin)

@@ -1,6 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{y} =} fma_stencil (@var{x}, @var{taps}, @dots{})
-## What StencilConstantMemory_CUDA must return, to the bit, by another way.
+## Returns the expected result of StencilConstantMemory_CUDA, to the bit,
+## computed in another way.
 ##
 ## Along the first dimension of @var{x} that is not 1, the result is the chain
 ## @code{acc = 0; acc = fma (sample, tap, acc)} over the taps in ascending order.
@@ -8,7 +9,7 @@
 ## Of an even number of taps the middle is the earlier of the two; if either is single,
 ## both are made so first; of complex arrays each part goes by itself.  The fma is
 ## @code{exact_fma}, so no fused instruction is asked for and none is trusted.
-## What else is given are options; of these, Boundary, Dim and Iterations count.
+## Further arguments are options, of which Boundary, Dim and Iterations count.
 ## @end deftypefn
 
 function y = fma_stencil (x, taps, varargin)

@@ -2,8 +2,8 @@
 ## names gather, and neither a crash nor a hang. A process for some functions at a time, with a limit, in an empty
 ## folder.
 
-## Names that differ from what an ordinary array gives, and why that is right: they tell what kind of value it is; it is no
-## index; and where the host's result is complex, ours is NaN.
+## Names whose result differs from an ordinary array's, and the reason: they return the kind of a value; a value is no
+## index; and ours is NaN if the host's result is complex.
 %!function names = may_differ ()
 %!  names = {"class", "typecast", "isobject", "methods", "which", "ismethod", "isstruct", "sizeof", "disp", "display", ...
 %!           "isa", "func2str", "typeinfo", "inputParser", "validatestring", "nargchk", "nargoutchk", "hash", "ans", ...

@@ -80,7 +80,7 @@ function why = tried (c, world)
   endif
 endfunction
 
-## The call in a scope of its own, which holds nothing else.
+## Makes the call in its own scope, which holds nothing else.
 function [y, z, id, message] = done (v, a, statement)
   y = z = "no result";
   id = message = "";
@@ -95,7 +95,7 @@ function [y, z, id, message] = done (v, a, statement)
   end_try_catch
 endfunction
 
-## In a scope of its own, since it clears that too.
+## In its own scope, since it clears that too.
 function wipe (names)
   switch (names)
     case "-all"

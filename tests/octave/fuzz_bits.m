@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{bits} =} fuzz_bits (@var{values})
-## The bits of the full arrays of numbers in a cell array, in an array that nobody else holds.
+## Returns the bits of the full arrays of numbers in a cell array, in an array without other references.
 ## @end deftypefn
 
 function bits = fuzz_bits (values)

@@ -199,7 +199,7 @@ function c = options (c, values, world)
   endif
   c.work = work (c, n, parts, world);
 
-  ## A call of all ranks, of which there is one, takes arrays of any size along lines, and else those of three dimensions.
+  ## A call of all ranks, here one, takes arrays of any size along lines, and otherwise those of three dimensions.
   any_size = of_line && (! sweeps || isa (x, "double") ...
                          && all (cellfun (@(k) isa (k, "double") && any (numel (k) == 1:2:21), c.filters(:))));
   joint = world.ranks && ! parts && float && real && (any_size || ndims (x) <= 3) && chance (0.04);
@@ -257,7 +257,7 @@ function c = named (c, pairs)
   endfor
 endfunction
 
-## An array of the samples' class and size, in the same place; beside a DeviceArray it may be an ordinary one, too.
+## An array of the samples' class and size, in the same place; for a DeviceArray it may be an ordinary one, too.
 function code = like (c)
   code = pick ({"v.p", "v.p", "v.p(:,:,:,:,:,:,:)", ["(" c.plain ")"], ...
                 sprintf("reshape (flipud (vec (%s)), size (%s))", c.plain, c.plain)});
@@ -266,7 +266,7 @@ function code = like (c)
   endif
 endfunction
 
-## So many sweeps; of large arrays enough for several passes.
+## Number of sweeps; for large arrays enough for several passes.
 function value = iterations (elements, values)
   lists = {{"1", "2"}, {"17", "40", "60", "60"}, {"3", "8", "17", "40", "60"}, {"100", "1000", "3333", "2 ^ 32 - 1"}, ...
            {"0", "1", "2", "2", "3", "3", "4", "5", "int8 (2)", "true", "single (4)", "8", "17", "50"}};
@@ -274,13 +274,13 @@ function value = iterations (elements, values)
   value = pick (lists{find ([strcmp(values, "extreme"), large && elements > 30000, large, chance(0.06), true], 1)});
 endfunction
 
-## Multiply-adds, or so many as take as long.
+## Multiply-adds, or the equivalent in time.
 function w = work (c, n, parts, world)
   taps = sum (cellfun (@numel, c.filters(:)));
   elements = numel (c.x);
   w = elements * taps * n;
   if (! isfloat (c.x))
-    ## An engine computes what lies around integers, too: three times as much for a single row by three rows.
+    ## An engine computes the border of integers, too: three times the work for a single row by three rows.
     with_halo = @(filter) prod (postpad (size (c.x), 9, 1) + postpad (size (filter), 9, 1) - 1);
     w = sum (cellfun (@(filter) with_halo (filter) * numel (filter), c.filters(:))) * n;
   endif
@@ -372,7 +372,8 @@ endfunction
 
 ## --- Names and words -----------------------------------------------------------
 
-## An option's name in full or shortened, in any case. Several begin alike, and then the older one has the short name.
+## An option's name in full or shortened, in any case. Several share a beginning, and then the older one has the short
+## name.
 function code = option_name (option)
   persistent least = struct ("Backend", 2, "Boundary", 2, "Device", 2, "Dim", 2, "Previous", 3, "Source", 2, "Distributed", 3);
   short = numel (option);

@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{why} =} fuzz_difference (@var{c}, @var{y}, @var{z})
-## The difference of the results of a call from what @code{fuzz_result} has for it, "" if there is none.
+## Returns the difference of the results of a call from those of @code{fuzz_result}, "" if there is none.
 ## @end deftypefn
 
 function why = fuzz_difference (c, y, z)

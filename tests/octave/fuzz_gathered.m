@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {[@var{x}, @var{held}] =} fuzz_gathered (@var{x})
-## An array, or the values of a DeviceArray; and whether it was one.  It asks the
-## library itself, since what is cleared may have been the methods.
+## Returns an array, or the values of a DeviceArray; and true if it was one.  It
+## asks the library itself, since the methods may have been cleared.
 ## @end deftypefn
 
 function [x, held] = fuzz_gathered (x)

@@ -143,7 +143,8 @@ function u = library (step, u, sweeps)
   u = feval (step.name, u, step.inputs{:}, "Backend", "cpu", "Iterations", sweeps);
 endfunction
 
-## So much at the array's beginning, and as much at its end: what is valid over the array with its sides.
+## Computes a share at the array's beginning and an equal one at its end: the valid result over the array with its
+## sides.
 function [want, at, dims] = two_parts (step, x, shape, share)
   entries = step.entries;
   boundary = step.inputs{end};

@@ -1,8 +1,9 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {} fuzz_snippet (@var{c}, @var{folder}, @var{why})
-## Prints Octave code that makes the call @var{c} of @code{fuzz_call} by itself and
-## raises unless it does what it must, and writes it to call.m in @var{folder}.
-## Arrays of more than some elements, and the results, go to call.mat beside it.
+## Prints Octave code that makes the call @var{c} of @code{fuzz_call} by itself
+## and raises unless it gives the expected result, and writes it to call.m in
+## @var{folder}. Arrays of more than some elements, and the results, go to
+## call.mat there.
 ## @end deftypefn
 
 function fuzz_snippet (c, folder, why)

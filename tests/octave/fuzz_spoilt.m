@@ -18,7 +18,7 @@ function c = fuzz_spoilt (c, world)
   if (any ([table{at,3}]) || strcmp (table{at([1, end]),1}))
     at = at(1);
   endif
-  ## The one that is due comes last, so that no other fault hides it.
+  ## The expected one comes last, so that no other fault hides it.
   [~, place] = ismember (table(at,1), order);
   [~, by_place] = sort (place, "descend");
   for row = table(at(by_place),:).'

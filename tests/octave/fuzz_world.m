@@ -1,8 +1,8 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{world} =} fuzz_world ()
-## All that the fuzzer's calls depend on beside the seed: how many usable devices
-## there are, the backend that the tests are for, how many threads there may be, and
-## whether there is an MPI.
+## Returns the machine's properties that the fuzzer's calls depend on: the
+## number of usable devices, the backend under test, the maximal number of
+## threads, and true for MPI.
 ## @end deftypefn
 
 function world = fuzz_world ()

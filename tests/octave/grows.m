@@ -5,8 +5,9 @@
 ## returns by how much @code{measure ()} is higher after the last three of these
 ## than after the first three.
 ##
-## The lowest figure of each three is taken: a heap swings by what it has not yet
-## given back, and a leak lifts the lowest points as well.
+## Takes the lowest figure of each three: the size of a heap varies with freed
+## memory that it still holds, and a leak lifts the lowest points as well. @end
+## deftypefn
 ## @end deftypefn
 
 function growth = grows (work, measure)

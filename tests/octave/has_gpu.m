@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} has_gpu ()
-## Whether the GPU tests are to run.  Where the CUDA engine was asked for by name
+## True if the GPU tests are to run.  If the CUDA engine was asked for by name
 ## they always are: a GPU that cannot be used is then a failure, not a skip.
 ## @end deftypefn
 

@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} has_mpicc ()
-## Whether @command{mpicc} compiles here.
+## True if @command{mpicc} compiles here.
 ## @end deftypefn
 
 function yes = has_mpicc ()

@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} has_package (@var{name})
-## Whether the Octave under test has the package @var{name}.
+## True if the Octave under test has the package @var{name}.
 ## @end deftypefn
 
 function yes = has_package (name)

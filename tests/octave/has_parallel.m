@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} has_parallel ()
-## Whether the Octave under test has the package parallel.
+## True if the Octave under test has the package parallel.
 ## @end deftypefn
 
 function yes = has_parallel ()

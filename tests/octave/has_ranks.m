@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} has_ranks ()
-## Whether there is an @command{mpirun} of Open MPI here, and the library was built
-## with what speaks MPI.
+## True if there is an @command{mpirun} of Open MPI here, and the library was
+## built with MPI's shim.
 ## @end deftypefn
 
 function yes = has_ranks ()

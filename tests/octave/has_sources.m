@@ -1,7 +1,8 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} has_sources ()
-## Whether the library's sources are beside the folder with the MEX files, and a
-## @command{mkoctfile} of the Octave that runs is there to compile them with.
+## True if the library's sources are in the parent of the folder with the MEX
+## files, and the running Octave's @command{mkoctfile} is there to compile them
+## with.
 ## @end deftypefn
 
 function yes = has_sources ()

@@ -27,7 +27,7 @@
 %!endfunction
 %!
 %!function examples = examples_of (file)
-%!  ## Each begins with a comment that says what it shows, and goes on as long as lines follow or are further in.
+%!  ## Each begins with a comment that says what it shows, and extends over the following lines, also indented ones.
 %!  section = examples_section (file);
 %!  starts = find (strncmp (section, "     %", 6));
 %!  ends = [starts(2:end) - 1, numel(section)];
@@ -53,7 +53,7 @@
 %! endfor
 
 %!test # every example runs when it is pasted into a fresh session, or ends with the error that stands beside it
-%! ## What they show is as large as on a GPU: on its stand-in, which is a thousand times slower, without one.
+%! ## The sizes are those for a GPU: on its stand-in, which is a thousand times slower, runs without one.
 %! settings = {{}, {"STENCIL_BACKEND=cpu", "CUDA_VISIBLE_DEVICES="}}{1 + on_stand_in ()};
 %! place = tempname ();
 %! mkdir (place);

@@ -20,7 +20,7 @@
 %! endfor
 
 %!testif ; any (strcmp (available_graphics_toolkits (), "gnuplot"))  # needs gnuplot
-%! ## What demo NAME runs.
+%! ## Runs the code of demo NAME.
 %! for name = names
 %!   code = {"graphics_toolkit ('gnuplot');"; "set (0, 'defaultfigurevisible', 'off');";
 %!           sprintf("[code, at] = example ('%s');", name{1});

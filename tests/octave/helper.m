@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{file} =} helper (@var{stem})
-## The full name of the library libstencil_@var{stem} for this version of Octave,
-## beside the MEX files that are tested; empty where there is none.
+## Returns the full name of the library libstencil_@var{stem} for this version
+## of Octave, in the folder of the MEX files under test; empty if there is none.
 ## @qcode{"lend"} lends outputs, @qcode{"object"} makes objects.
 ## @end deftypefn
 

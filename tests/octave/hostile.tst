@@ -1,4 +1,4 @@
-## What a session may do to the library: nothing of it may end or hang the session.
+## Hostile acts of a session: none may end or hang the session.
 
 %!function folder = class_called_string (body)
 %!  ## A class of the user's own that is called as MATLAB's, with a `char' like this.

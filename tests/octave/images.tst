@@ -17,7 +17,7 @@
 %!  n = cast (least + n * (double (intmax (type)) - least), type);
 %!endfunction
 
-## What a result becomes.
+## Returns a result in its class.
 %!function p = narrowed (p, type)
 %!  if (strcmp (type, "logical"))
 %!    p(isnan (p)) = 0;

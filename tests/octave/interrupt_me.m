@@ -1,9 +1,8 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{stamp} =} interrupt_me (@var{delay}, @var{more}, @var{in_run})
-## Has SIGINT, which is what Ctrl-C sends, sent to this process after @var{delay}
-## seconds, and @var{more} times again, 2 ms apart.  Returns at once.  With @var{in_run} the delay begins with the next
-## run of the library that has a thread of its own.
-## @code{took (@var{stamp})} then tells how long ago the first was sent.
+## Sends SIGINT, the signal of Ctrl-C, to this process after @var{delay} seconds, and @var{more} times again, 2 ms
+## apart.  Returns immediately.  With @var{in_run} the delay begins with the next run of the library that has a thread
+## of its own. @code{took (@var{stamp})} then returns the time since the first was sent.
 ## @end deftypefn
 
 function stamp = interrupt_me (delay, more = 0, in_run = false)

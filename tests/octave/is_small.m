@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} is_small ()
-## Whether cases are to be small: in the selection of @code{make test}, and always on the stand-in for the driver, which
+## True if cases are to be small: in the selection of @code{make test}, and always on the stand-in for the driver, which
 ## is a thousand times slower than a GPU.  @code{@{whole, small@}@{1 + is_small ()@}}
 ## @end deftypefn
 

@@ -7,8 +7,8 @@
 %! [x, X, V] = deal (rand (37, 1) - 0.5, rand (9, 12) - 0.5, rand (5, 6, 4) - 0.5);
 
 %!function [u, older] = levels (step, u, older, weight, source, count)
-%!  ## What the options ask for, call by call. The product is fused with the sum: of doubles whose product is exact both
-%!  ## are the same.
+%!  ## Computes the options' results, call by call. The product is fused with the sum: for doubles whose product is
+%!  ## exact both are the same.
 %!  for i = 1:count
 %!    next = step (u);
 %!    if (! isempty (weight))
@@ -41,7 +41,7 @@
 %! want = S (S (V, k1, "Dim", 3, "Boundary", bounds{1}), k2, "Dim", 1, "Boundary", bounds{2});
 %! want = S (want, k1, "Dim", 2, "Boundary", bounds{3});
 %! assert (S (V, {k1, k2, k1}, "Dim", [3 1 2], "Boundary", bounds), want);
-%! ## A pair is one boundary for all of them, unless it has as many entries as there are filters.
+%! ## A pair is one boundary for all of them, unless the number of filters equals its number of entries.
 %! pair = @(u, k, dim) S (u, k, "Dim", dim, "Boundary", {3, 4});
 %! assert (S (V, {k1, k2, k1}, "Dim", [1 2 3], "Boundary", {3, 4}), pair (pair (pair (V, k1, 1), k2, 2), k1, 3));
 %! assert (S (V, {k1, k2}, "Dim", [1 2], "Boundary", {{3, 4}, {3, 4}}), pair (pair (V, k1, 1), k2, 2));
@@ -60,7 +60,7 @@
 %!   if (isa (got, "DeviceArray")), [got, want] = deal (gather (got), gather (want)); endif
 %!   assert (got, want);
 %! endfor
-%! ## Of integers and truth values each sweep is computed in double, and rounded once.
+%! ## Sweeps of integers and truth values are computed in double, and rounded once each.
 %! for N = {uint8(200 * (X + 0.5)), X > 0, int8(100 * X)}
 %!   want = N{1};
 %!   for sweep = 1:2

@@ -1,5 +1,5 @@
-## Runs that take long: Progress, and Ctrl-C. Each in a process of its own, as a
-## user would have it.
+## Long runs: Progress, and Ctrl-C. Each in a process of its own, as a user
+## would have it.
 
 %!function out = run (varargin)
 %!  [status, out] = run_octave (varargin{:});
@@ -20,7 +20,7 @@
 ## --- Progress --------------------------------------------------------------------
 
 %!testif ; ! system ("command -v script >/dev/null")  # needs script, for a terminal
-%! ## A line that counts up, tells the speed and ends with a newline; the bits are the same.
+%! ## A line that counts up, shows the speed and ends with a newline; the bits are the same.
 %! calls = {"@(count, varargin) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Iterations', count, varargin{:})"
 %!          "@(count, varargin) StencilConstantMemory_CUDA (x, [1 2 1] / 4, 'Dim', 2, 'Boundary', 'circular', 'Iterations', count, varargin{:})"
 %!          "@(count, varargin) ConvolutionConstantMemory_CUDA (x, ones (3) / 9, 'Iterations', count, varargin{:})"
@@ -121,9 +121,8 @@
 %! late = cellfun (@(t) str2double (t{1}), regexp (out, 'caught after ([\d.]+) s', "tokens"));
 %! assert (numel (late) == numel (calls), "it printed: %s", out);
 %! printf ("Ctrl-C to the error: at most %.3f s\n", max (late));
-%! ## A tenth of a second is what is meant; a machine under load may take its time. The stand-in for CUDA is so much
-%! ## slower than the slowest of GPUs that the first batch of a run, whose size cannot be learnt from one before it,
-%! ## takes longer.
+%! ## The limit is a tenth of a second; a machine under load may take longer. The stand-in for CUDA is so much slower
+%! ## than the slowest GPU that the first batch of a run, whose size cannot be learnt from an earlier one, takes longer.
 %! assert (max (late) < {1, 6}{1 + on_stand_in ()}, out);
 
 %!testif ; ! system ("command -v script >/dev/null")  # needs script, for a terminal

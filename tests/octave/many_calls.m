@@ -7,7 +7,7 @@
 
 function many_calls (count)
   options = {{"Colour", 1}, {"Device", 0}, {"Backend"}};
-  ## Each function, what it takes beside the samples, and what it does not.
+  ## Each function, its arguments besides the samples, and unsupported ones.
   calls = {
     @StencilConstantMemory_CUDA,     {[1 2 1]},         [{{1:4}, {ones(2)}, {single(1)}, {}}, options]
     @DerivativeConstantMemory_CUDA,  {0.5},             [{{0}, {true}, {1, 2}}, options]

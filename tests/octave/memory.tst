@@ -1,6 +1,5 @@
-## Memory that runs out, at whatever moment: an error of ours or of the host's, or
-## the right result, and the session goes on. (tests/system/memory.rs walks the limit in
-## smaller steps, without a host.)
+## Memory that runs out at any moment: an error of ours or of the host's, or the right result, and the session goes on.
+## (tests/system/memory.rs walks the limit in smaller steps, without a host.)
 
 %!function check_walk (steps, settings)
 %!  [status, out] = run_octave (sprintf ("memory_walk ([%s]);", sprintf ("%g ", steps)), settings);
@@ -13,7 +12,8 @@
 %!endfunction
 
 %!testif ; ! isnan (resident ("VmSize")) && system ("prlimit --version >/dev/null 2>&1") == 0  # needs /proc and prlimit
-%! ## One heap, whose large blocks come from the system and go back there at once: the limit is felt by every array.
+%! ## One heap, whose large blocks come from the system and return there immediately: every array counts against the
+%! ## limit.
 %! check_walk ({[0.25:0.05:0.5, 1:27], [0.25, 0.4, 1:2:27]}{1 + is_small ()}, {"CUDA_VISIBLE_DEVICES=", "MALLOC_ARENA_MAX=1", ...
 %!                                     "MALLOC_MMAP_THRESHOLD_=65536", "MALLOC_TRIM_THRESHOLD_=65536"});
 

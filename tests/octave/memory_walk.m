@@ -48,7 +48,7 @@ function memory_walk (steps)
         endif
         right++;
       catch err
-        ## What looks at the error needs memory, too.
+        ## The inspection of the error needs memory, too.
         address_limit (Inf);
         if (strcmp (err.identifier, "memory_walk:wrong"))
           rethrow (err);
@@ -72,7 +72,8 @@ function memory_walk (steps)
   printf ("right %d ours %d host %d\n", right, ours, host);
 endfunction
 
-## What tells two results apart, computed without memory of its own.
+## Returns sums that distinguish two results, computed without allocating
+## memory.
 function s = sums (y)
   if (isstruct (y))
     s = [numfields(y), y.Threads];
@@ -82,7 +83,7 @@ function s = sums (y)
   endif
 endfunction
 
-## Whether a text has one of some words in it. (For regexp there may be no memory in Octave 11.)
+## True if a text contains one of some words. (There may be no memory for regexp in Octave 11.)
 function yes = tells (text, words)
   yes = false;
   for word = words

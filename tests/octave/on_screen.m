@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{lines} =} on_screen (@var{text})
-## What a terminal shows of @var{text}, a cell array of lines: a backspace moves
-## back, and what is printed then takes the place of what stood there.
+## Returns a terminal's view of @var{text}, a cell array of lines: a backspace
+## moves back, and later characters replace those there.
 ## @end deftypefn
 
 function lines = on_screen (text)

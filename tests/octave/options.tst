@@ -1,5 +1,5 @@
-## What Boundary, Dim and Iterations make of an array, for every function that has
-## them. (What they refuse is in errors.tst, Progress in long_runs.tst.)
+## Results of Boundary, Dim and Iterations, for every function that has them.
+## (Their errors are in errors.tst, Progress in long_runs.tst.)
 
 ## --- Plain facts to read -------------------------------------------------------
 
@@ -572,7 +572,7 @@
 %! fails ("StencilConstantMemory_CUDA", "noDevice", {ones(1, 3e5), 1, "Backend", "fastest", "Device", 1});
 
 %!testif ; has_gpu ()  # needs a GPU
-%! ## Each engine is tried, both times are told, and the quicker one stays.
+%! ## Each engine is tried, both times are traced, and the quicker one stays.
 %! [status, out] = run_octave ({
 %!   "x = ones (1, 3e5); k = ones (1, 21); took = [Inf Inf]; names = {'cpu', 'cuda'};"
 %!   "f = @(backend) StencilConstantMemory_CUDA (x, k, 'Backend', backend);"

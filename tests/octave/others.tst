@@ -1,9 +1,9 @@
 ## The table "Coming from other functions" of docs/reference.md: each row against the function itself, or against its
-## definition where no Octave has it. And what it says of zeros, NaN and gaps.
+## definition if no Octave has it. Also its statements about zeros, NaN and gaps.
 
 %!function compare (there__, here__, values__, setup__ = "", there_is__ = [])
-%!  ## Evaluates what the table has THERE and HERE, after the SETUP that stands beside it. VALUES are the variables; THERE_IS
-%!  ## what a function gives that is not here.
+%!  ## Evaluates the table's columns THERE and HERE, after the row's SETUP. VALUES are the variables; THERE_IS the
+%!  ## result of a function that is not here.
 %!  S = @StencilConstantMemory_CUDA;
 %!  C = @ConvolutionConstantMemory_CUDA;
 %!  for name__ = fieldnames (values__)'
@@ -39,7 +39,7 @@
 %!endfunction
 %!
 %!function v = values (m = 5, n = 3)
-%!  ## A filter of M taps, one of M x N, and what they go over.
+%!  ## A filter of M taps, one of M x N, and their inputs.
 %!  v.x = some (1, 23, 1);
 %!  v.A = some (2, 9, 8);
 %!  v.k = some (3, 1, m);
@@ -274,7 +274,7 @@
 %!   ## It turns the taps round, and of an even filter takes the middle one sample before.
 %!   convolved = correlate1d (v.x, flip (v.k), -(mod (m, 2) == 0));
 %!   compare ("convolve1d (x, k)", "S (x, k, 'conv', 'symmetric')", v, "", convolved);
-%!   ## Of a filter that factors, one dimension after the other.
+%!   ## A separable filter, one dimension after the other.
 %!   g = some (5, 1, 7 - m);
 %!   v.h = v.k' * g;
 %!   [P, Q] = deal (zeros (9, 8));

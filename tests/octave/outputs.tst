@@ -1,8 +1,8 @@
-## How large outputs come to the caller: Octave 7 to 9 copy what a MEX function
-## returns, unless the library made it an Octave value of its own ("lent").
+## Large outputs: Octave 7 to 9 copy outputs of a MEX function, unless the
+## library made them as Octave's values ("lent").
 
 %!function folder = copied_functions ()
-%!  ## The built functions in a folder of their own, without what lends.
+%!  ## The built functions in a separate folder, without the library that lends.
 %!  folder = tempname ();
 %!  mkdir (folder);
 %!  from = fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex"));
@@ -20,7 +20,8 @@
 %!endfunction
 
 %!function code = computes ()
-%!  ## Large calls of every function, an error between them, and what each prints.
+%!  ## Large calls of every function, an error between them, and the output of
+%!  ## each.
 %!  code = {
 %!    "lasterr ('mine');"
 %!    "y = StencilConstantMemory_CUDA (ones (1, 3e5), [1 2 3], 'Backend', 'cpu');"
@@ -53,7 +54,7 @@
 %! endif
 
 %!testif ; ! isempty (helper ("lend"))  # needs what lends to this version of Octave
-%! ## All functions, all classes; not what is small, and never what is empty.
+%! ## All functions, all classes; not small outputs, and never empty ones.
 %! large = {"StencilConstantMemory_CUDA (ones (1, 8192), 1)", ...
 %!          "StencilConstantMemory_CUDA (ones (4, 5, 6, 700), 1)", ...
 %!          "DerivativeConstantMemory_CUDA (ones (8192, 1))", ...
@@ -183,8 +184,8 @@
 %! end_unwind_protect
 
 %!testif ; compare_versions (OCTAVE_VERSION, "10", "<")  # needs an Octave that copies
-%! ## A file of the right name that is no library, that is another library, or that
-%! ## needs what this Octave has not.
+%! ## A file of the right name that is no library, that is another library, or
+%! ## that needs symbols missing in this Octave.
 %! folder = copied_functions ();
 %! name = fullfile (folder, ["libstencil_lend-" OCTAVE_VERSION ".so"]);
 %! ways = {
@@ -207,7 +208,7 @@
 %! end_unwind_protect
 
 %!testif ; ! isempty (helper ("lend"))  # needs what lends to this version of Octave
-%! ## The user's own functions under the names that are used: what comes back is looked at.
+%! ## The user's own functions under the names that are used: their results are checked.
 %! names = {"uplus", "uplus", "uplus", "OCTAVE_VERSION", "OCTAVE_VERSION", "OCTAVE_VERSION"};
 %! bodies = {"y = -x;", "y = 'x';", "y = [];", "y = '../7.3.0';", "y = 7;", "y = '';"};
 %! folder = tempname ();

@@ -1,11 +1,9 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{y} =} over_lines (@var{x}, @var{entries}, @var{chain}, @var{options})
-## Runs @code{chain (padded, n)} over the lines of @var{x}, along its first
-## dimension that is not 1 unless the cell array @var{options} has a Dim.  Each
-## column of @var{padded} is a line with the samples that @var{n} outputs meet under a filter
-## of so many entries, zeros outside unless there is a Boundary; as often as Iterations says, each
-## time over what the last time gave.  The result has the class of @var{x}, and its
-## size unless there is a Shape.
+## Runs @code{chain (padded, n)} over the lines of @var{x}, along its first dimension that is not 1 unless the cell
+## array @var{options} has a Dim.  Each column of @var{padded} is a line with the samples that @var{n} outputs need
+## under a filter of @var{entries} entries, zeros outside unless there is a Boundary.  Repeats that Iterations times,
+## each over the last result.  The result has the class of @var{x}, and its size unless there is a Shape.
 ## @end deftypefn
 
 function y = over_lines (x, entries, chain, options = {})

@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} own_type ()
-## Whether a DeviceArray is of a type of Octave's own here, and not an object of the class.
+## True if a DeviceArray is of a type of Octave's own here, and not an object of the class.
 ## @end deftypefn
 
 function yes = own_type ()

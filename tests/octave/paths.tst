@@ -1,10 +1,10 @@
-## What the folder matlab/ puts onto Octave's path, and takes away with it (PKG_ADD, PKG_DEL).
+## The folder matlab/ puts folders onto Octave's path, and takes them away with itself (PKG_ADD, PKG_DEL).
 
 %!shared folder
 %! folder = fileparts (file_in_loadpath ("DeviceArray_CUDA.m"));
 
 %!function place = played (serves)
-%!  ## A folder whose DeviceArray_CUDA says whether there is a type of Octave's own, and names what it is asked to make.
+%!  ## A folder whose DeviceArray_CUDA says if there is a type of Octave's own, and names what it is asked to make.
 %!  from = fileparts (file_in_loadpath ("DeviceArray_CUDA.m"));
 %!  place = tempname ();
 %!  mkdir (place);

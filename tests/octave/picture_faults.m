@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{faults} =} picture_faults (@var{fig})
-## What the axes of a figure lack: a name, a unit in parentheses, or an entry in a legend for each of several curves. A
-## cell array of texts.
+## Lists omissions of the figure's axes: a name, a unit in parentheses, or an entry in a legend for each of several
+## curves. A cell array of texts.
 ## @end deftypefn
 
 function faults = picture_faults (fig)
@@ -20,7 +20,7 @@ function faults = picture_faults (fig)
       endif
     endfor
     kinds = get (findobj (ax, "-depth", 1), "type");
-    ## Words beside the curves do, too.
+    ## Labels at the curves do, too.
     if (sum (strcmp (kinds, "line")) > 1 && ! any (strcmp (kinds, "text")))
       curves += sum (strcmp (kinds, "line"));
     endif

@@ -1,7 +1,7 @@
 ## The demos' pictures, looked at where they would be written.
 
 %!function code = demos ()
-%!  ## Runs all demos, and prints what their figures lack: this function goes before Octave's own.
+%!  ## Runs all demos, and prints the faults of their figures: this function shadows Octave's own.
 %!  folder = fileparts (file_in_loadpath ("StencilConstantMemory_CUDA.mex"));
 %!  files = glob (fullfile (folder, "*_Demo.m"));
 %!  [~, names] = cellfun (@fileparts, files, "UniformOutput", false);

@@ -28,7 +28,7 @@ function [code, tolerance] = random_code (a, b)
       if (islogical (a))
         code = regexprep (code, "^(mod|rem) \\(a", "$1 (double (a)");
       endif
-      ## Of a number the host takes powers another way than of an array.
+      ## The host computes powers of a number in another way than of an array.
       if (any (code == "^") && isfloat (a))
         tolerance = 1e-14;
       endif
@@ -44,12 +44,13 @@ function [code, tolerance] = random_code (a, b)
     case {11, 12}
       indices = random_indices (a);
       value = random_pick (random_number (), random_number (), "b", "a", "b(:)", "b(1)", "x", "b'");
-      ## Of truth values, singles alone make doubles of all; and the host has rules of its own for no places of three
+      ## With truth values, only singles make doubles of all; and the host has special rules for no places of three
       ## dimensions.
       if (nothing || islogical (a) && (isa (b, "single") || strcmp (value, "single (1.5)")) || sum (indices == ",") > 1)
         value = "7";
       endif
-      ## Of a matrix the host takes a list in order for another thing than a range.
+      ## The host treats an ordered list of places in a matrix differently from
+      ## a range.
       if (strcmp (value, "[]") && ! any (indices == ",") && ! isvector (a))
         value = "7";
       endif
@@ -80,11 +81,11 @@ function [code, tolerance] = random_code (a, b)
                    "cumsum (a)", "cumsum (a, %s)", "nnz (a > 0)", "mean (a)", "mean (a, %s)", "diff (a)", "dot (a(:), a(:))", "sum (a > 0)", ...
                    "sum (a > 0, %s)");
       code = strrep (code, "%s", dim);
-      ## Of truth values and of integers the host has other rules, and others for differences of what is empty.
+      ## The host has other rules for truth values and integers, and others for differences of empty arrays.
       if (! isfloat (a) && ! isempty (regexp (code, "dot|sumsq|mean")) || isempty (a) && ! isempty (regexp (code, "diff|mean|max|min")))
         code = "sum (a)";
       endif
-      ## Of running sums of integers and of 0 x 0 along a dimension each version has its own.
+      ## Versions differ in running sums of integers and of 0 x 0 along a dimension.
       if (isinteger (a) && strncmp (code, "cumsum", 6) || ! any (size (a)) && ! isempty (regexp (code, ", \\d\\)$")))
         code = "sum (a)";
       endif
@@ -94,7 +95,8 @@ function [code, tolerance] = random_code (a, b)
     case 19
       code = random_pick ("find (a)", "find (a > 1)", "find (a, 2)", "sort (a)", "sort (a, 2)", "sort (a, \"descend\")", "sort (a(:))", "find (a(:) > 0)", ...
                    "sort (a, 1)");
-      ## Of nothing the host finds a row or a column by the class.
+      ## For an empty array the class decides if the host finds a row or a
+      ## column.
       if (isempty (a))
         code = "sort (a)";
       endif
@@ -113,7 +115,7 @@ function text = random_number ()
   text = random_pick ("2", "-1", "0", "0.5", "-3.25", "7", "single (1.5)", "true", "100", "1e-3", "[]", "NaN", "Inf", "-0");
 endfunction
 
-## An index into so many places.
+## An index into this number of places.
 function text = random_index (extent)
   last = max (extent, 1);
   switch (randi (14))

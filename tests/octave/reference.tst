@@ -8,13 +8,13 @@
 %!     [yes, why] = same_bits (exact_fma (v(i,1), v(i,2), v(i,3)), v(i,4));
 %!     assert (yes, "%s, row %d: %s", type{1}, i, why);
 %!   endfor
-%!   ## All at once takes the mixed path.
+%!   ## All elements together take the mixed path.
 %!   [yes, why] = same_bits (exact_fma (v(:,1), v(:,2), v(:,3)), v(:,4));
 %!   assert (yes, why);
 %! endfor
 
-## The tables are of use only while many of their rows tell an fma from two roundings,
-## and of the singles some from a sum that was rounded to double on its way.
+## The tables are useful only if many of their rows distinguish an fma from two roundings, and some of the singles from
+## a sum that was first rounded to double.
 %!test
 %! for type = {"double", "single"}
 %!   v = hard_fma_cases (type{1});
@@ -72,7 +72,7 @@
 %! assert (fma_stencil (reshape (1:4, 1, 1, 4), [0 0 1]), reshape ([2 3 4 0], 1, 1, 4));
 %! assert (size (fma_stencil (zeros (1, 0, 3), 1)), [1 0 3]);
 
-## same_bits must see what == does not.
+## same_bits must see differences that == does not.
 %!assert (same_bits ([1 NaN -0], [1 NaN -0]))
 %!assert (! same_bits (0, -0))
 %!assert (! same_bits (NaN, 1))

@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{value} =} run_code (@var{code}, @var{a}, @var{b})
-## What the code of @code{random_code} makes of two arrays: of @code{x}, a copy of @var{a}, where it assigns to that.
+## Runs the code of @code{random_code} on two arrays: returns @code{x}, a copy of @var{a}, if the code assigns to that.
 ## @end deftypefn
 
 function value = run_code (code, a, b)

@@ -1,11 +1,9 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {[@var{status}, @var{out}] =} run_ranks (@var{count}, @var{code}, @var{settings})
-## Runs @var{code}, a cell array of lines, in @var{count} fresh processes of the
-## Octave under test at once, the ranks that @command{mpirun} starts on this
-## machine, with the environment of @var{settings}, a cell array of
-## @qcode{"NAME=value"}.  They know @code{rank} (from 0), @code{ranks},
-## @code{mine (n)}, the places from 1 to n that are this rank's, and
-## @code{say (what)}, which prints a line as a whole.  @var{out} is all they printed.
+## Runs @var{code}, a cell array of lines, in @var{count} concurrent fresh processes of the Octave under test, the ranks
+## that @command{mpirun} starts on this machine, with the environment of @var{settings}, a cell array of
+## @qcode{"NAME=value"}.  They know @code{rank} (from 0), @code{ranks}, @code{mine (n)}, the places from 1 to n that are
+## this rank's, and @code{say (what)}, which prints a line as a whole.  @var{out} is all they printed.
 ## @end deftypefn
 
 function [status, out] = run_ranks (count, code, settings = {})

@@ -1,9 +1,8 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {[@var{yes}, @var{why}] =} same_bits (@var{a}, @var{b})
-## True where two full arrays of one class, of numbers or truth values, both real or both
-## complex, have one size, NaN in the same places and the same bits everywhere else.  (Of a NaN only the
-## place is promised.)
-## @var{why} names the first difference.
+## True if two full arrays of one class, of numbers or truth values, both real or both complex, have one size, NaN in
+## the same places and the same bits everywhere else.  (The bits of a NaN are not promised.) @var{why} names the first
+## difference.
 ## @end deftypefn
 
 function [yes, why] = same_bits (a, b)

@@ -1,14 +1,14 @@
-## What must hold over many calls in one process: memory, clearing, warnings,
-## leaving. Much of it runs in processes of its own (run_octave), since the first
-## call, the exit and `clear all` can be looked at only there.
+## Properties of many calls in one process: memory, clearing, warnings, exit.
+## Much of it runs in separate processes (run_octave), since only there the
+## first call, the exit and `clear all` can be observed.
 
 ## --- Memory --------------------------------------------------------------------
 
-## The first three run in processes whose malloc gives large blocks back at once:
-## what an array leaves in the heap would hide what a call does.
+## The first three run in processes whose malloc returns large blocks
+## immediately: freed arrays in the heap would hide the effect of a call.
 %!testif ; ! isnan (resident ())  # needs /proc
-%! ## 10,000 calls lie between what is compared, thrice over: a leak of some
-%! ## twenty bytes a call shows. (Of fifty on the stand-in for CUDA, in fewer calls.)
+%! ## 10,000 calls lie between the compared figures, three times: a leak of some twenty bytes a call shows. (Of fifty on
+%! ## the stand-in for CUDA, in fewer calls.)
 %! [status, out] = run_octave ({
 %!   "[count, bound] = {1200, 512; 150, 200}{1 + is_small (),:};"
 %!   "growth = grows (@() many_calls (count), @() resident ());"
@@ -27,8 +27,8 @@
 %! assert (! isempty (strfind (out, "flat")), out);
 
 %!testif ; ! isnan (resident ()) && ! has_gpu ()  # needs /proc and no GPU, whose driver takes time and memory
-%! ## With a folder of its own: Octave 9 itself loses some KiB each time it loads a
-%! ## MEX file that has a help file beside it.
+%! ## With a separate folder: Octave 9 itself loses some KiB each time it loads
+%! ## a MEX file that has a help file in its folder.
 %! [status, out] = run_octave ({
 %!   "folder = tempname ();"
 %!   "mkdir (folder);"
@@ -278,7 +278,7 @@
 %!   "disp ('refused');"}, {"STENCIL_BACKEND=nonsense"});
 %! assert (status == 0, "status %d: %s", status, out);
 %! assert (! isempty (strfind (out, "refused")), out);
-%! ## The user must be told where the word came from.
+%! ## The error must name the source of the word.
 %! assert (! isempty (strfind (out, "STENCIL_BACKEND")), out);
 
 %!test # the option goes before the variable
@@ -304,7 +304,7 @@
 %! endfor
 %! [status, out] = run_octave ("y = StencilConstantMemory_CUDA (1:9, 1); exit (7);");
 %! assert (status == 7, "status %d: %s", status, out);
-%! ## An error nobody catches ends a script with 1, and the host with it.
+%! ## An uncaught error ends a script with 1, and the host with it.
 %! [status, out] = run_octave ("StencilConstantMemory_CUDA (1:9, []);");
 %! assert (status == 1, "status %d: %s", status, out);
 

@@ -186,8 +186,8 @@
 %! endfor
 
 %!testif ; ! is_small () && ! isnan (resident ())  # needs /proc; large: runs in make test-all, not on the stand-in
-%! ## Beside input and output, a large array takes no more than two buffers of 64 MiB; a tenth more for what
-%! ## allocators keep. In a process of its own, whose peak is not that of another test.
+%! ## Apart from input and output, a large array takes no more than two buffers of 64 MiB; a tenth more for allocators.
+%! ## In a separate process, whose peak is not that of another test.
 %! [status, out] = run_octave ({
 %!   "n = ones (6000, 5000);"
 %!   "ConvolutionConstantMemory_CUDA (ones (2000), ones (3), 'valid');"  # with all the buffers that are kept

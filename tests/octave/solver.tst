@@ -17,7 +17,7 @@
 %!endfunction
 %!
 %!function assert_order (scheme, parts, wrongs)
-%!  ## Of the second order, and of no order that is near it with anything wrong.
+%!  ## The order is two, without errors of another order near it.
 %!  order = order_of (scheme, parts);
 %!  assert (order, [2 2], 0.15);
 %!  for i = 1:numel (wrongs)
@@ -121,7 +121,7 @@
 %!endfunction
 %!
 %!function error = split_box (n, wrong)
-%!  ## One direction after the other, each with walls of its own and its own conductivity; steps of 0.4 h^2.
+%!  ## One direction after the other, each with its own walls and conductivity; steps of 0.4 h^2.
 %!  s = changed (struct ("boundary", {{0, "mirror", {0, "mirror"}}}, "dim", [1 2 3], "filters", 1:3), wrong);
 %!  along = {(1:n-1) / n, (0:n) / n, (1:n) / n};
 %!  conducts = [1 0.7 0.5];

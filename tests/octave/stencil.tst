@@ -1,4 +1,4 @@
-## What StencilConstantMemory_CUDA computes: bit for bit the chain of the contract.
+## StencilConstantMemory_CUDA computes, bit for bit, the chain of the contract.
 
 ## --- The document's example, and plain facts to read ------------------------
 
@@ -458,7 +458,7 @@
 %! endfor
 %! assert (StencilConstantMemory_CUDA (single (1), 1 + 2 ^ -30), single (1));
 %! assert (StencilConstantMemory_CUDA (1e39, single (0.5)), single (Inf));
-%! ## Of a convolution along the same dimension they are the bits.
+%! ## They are the bits of a convolution along the same dimension.
 %! x = single (noise (1, 40, 30));
 %! assert (same_bits (StencilConstantMemory_CUDA (x, noise (2, 1, 21)), ConvolutionConstantMemory_CUDA (x, noise (2, 21, 1))));
 

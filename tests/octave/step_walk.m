@@ -30,7 +30,7 @@ function step_walk (seed, steps)
     walk(end+1,:) = {code, to, a, b};
     [held, results] = done (walk(end,:), held, results);
   endfor
-  ## What a step cannot have ends the walk ahead of it.
+  ## An operation that a step cannot have ends the walk before it.
   while (! isempty (walk))
     [all, found] = recorded (walk, arrays, results);
     if (! strcmp (found{end}.told, "trace"))
@@ -42,7 +42,7 @@ function step_walk (seed, steps)
             text);
     [walk, results] = deal (walk(1:k-1,:), results(1:k-1));
   endwhile
-  ## What is an ordinary number here is an array like the others there, and none of the host's arrays takes it.
+  ## Ordinary numbers here are arrays like the others there, and none of the host's arrays takes them.
   refused = {"no conversion for assignment of 'DeviceArray", "no conversion for assignment of 'object", ...
              "cannot be put into an ordinary array", "cannot be an index of an ordinary array", "(<object>)", ...
              "expected an array like", "cannot merge"};
@@ -117,7 +117,7 @@ function text = program (seed, walk, k)
   text = sprintf ("step_walk: seed %d: %s", seed, strjoin (lines', "; "));
 endfunction
 
-## Whether numbers were to become truth values: whether one of them is NaN, nobody knows yet.
+## True for numbers that should become truth values: one of them may be NaN, which is not known yet.
 function yes = is_into_truths (text, code)
   yes = ! isempty (strfind (text, "A reduction asks")) && code(1) == "x";
 endfunction

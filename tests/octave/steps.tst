@@ -1,5 +1,5 @@
-## DeviceArray.iterate and DeviceArray.compile: the bits of the plain loop, the options around the loop, and what cannot be
-## recorded.
+## DeviceArray.iterate and DeviceArray.compile: the bits of the plain loop, the options of the loop, and operations that
+## cannot be recorded.
 
 %!shared x, y
 %! rand ("seed", 3);
@@ -99,7 +99,7 @@
 %!       assert (same_bits (kept, pages), "%s by %s", func2str (record{1}), walk{1});
 %!     endfor
 %!   endfor
-%!   ## So many that batches of them are replayed.
+%!   ## Enough for replays of batches.
 %!   setenv ("STENCIL_WALK", "auto");
 %!   check (@gradient_step, 75, 0 * x, y, y, sum (y(:) .^ 2));
 %!   setenv ("STENCIL_WALK", "fast");
@@ -152,7 +152,8 @@
 %! check (@(u) merge (any (u(:) > 0.999), u, ! u), 3, x > 0.5);
 %! [~, info] = DeviceArray.iterate (@(u) merge (u > 0.5, 0.5 * u, u + merge (kept, u, 1)), 3, x);
 %! assert (info.Kernels, 1);
-%! ## What one number chooses while it is recorded has the size of the larger one.
+%! ## A choice by one number has the size of the larger operand while it is
+%! ## recorded.
 %! u = DeviceArray.iterate (@(u) merge (all (u(:) > -1), -0, u), 1, x);
 %! assert (same_bits (u, -zeros (size (x))));
 %! refused (@() DeviceArray.iterate (@(u) merge (any (u(:) > 1), u, single (u)), 2, x), "", "cannot merge");
@@ -260,7 +261,7 @@
 %! ## -0 stays, and so does NaN.
 %! check (@(x) x([2:end, 1]), 2, [-0; NaN; 0; -0; -Inf]);
 %! check (@(x) circshift (x, 1), 2, single ([-0; NaN; 0; -0; -Inf]));
-%! ## What names elements in another way is gathered.
+%! ## Other indices of elements are gathered.
 %! check (@(x) x([2, 1, 3:n],:) + x(n:-1:1,:) + x([1, 1, 1, 2:n-2],:), 3, x);
 
 %!function x = into_ordinary (x)
@@ -489,7 +490,7 @@
 %! [S, R, info] = DeviceArray.iterate (up, 1e12, [0; 0], "Until", @(u) u(1) >= n, "Record", @(u) u(2), "Every", 2, "Check", 1);
 %! assert ({info.Steps, R, S}, {n, 1:n, repmat(2:2:n, 2, 1)});
 %! refused (@() DeviceArray.iterate (up, 1e12, 0, "Record", up), "outOfMemory", "");
-%! ## As many states as there are.
+%! ## The maximal number of states.
 %! [c, o] = deal (num2cell (1:80), cell (1, 80));
 %! [o{:}] = DeviceArray.iterate (@(varargin) deal (varargin{[2:end, 1]}), 4, c{:}, "Every", 4);
 %! assert (o, num2cell ([5:80, 1:4]));
@@ -614,7 +615,7 @@
 %! [c, d, right] = DeviceArray.iterate (@react, 7, u, v);
 %! assert (same_bits (gather (a), gather (c)) && same_bits (gather (b), gather (d)));
 %! assert ([info.Steps, info.Kernels], [right.Steps, right.Kernels]);
-%! ## What asks for more, other sizes and classes are recorded anew.
+%! ## Calls that ask for more, and other sizes and classes, are recorded again.
 %! [a, b, r] = DeviceArray.iterate (step, 4, u, v, "Every", 2, "Record", @(u, v) u(1:2));
 %! [c, d, s] = DeviceArray.iterate (@react, 4, u, v, "Every", 2, "Record", @(u, v) u(1:2));
 %! assert (same_bits (gather (a), gather (c)) && same_bits (r, s));

@@ -269,7 +269,7 @@
 %! assert (same_bits (gather (v), gather (w)));
 
 %!function on_both (f, n, states, others, varargin)
-%!  ## The same bits on the GPU and on the processor: of states, of what is recorded, and as many steps.
+%!  ## The GPU and the processor give the same bits of states and records, and the same number of steps.
 %!  backends = {"cuda", "cpu"};
 %!  for i = 1:2
 %!    there = cellfun (@(u) DeviceArray (u, "Backend", backends{i}), states, "UniformOutput", false);

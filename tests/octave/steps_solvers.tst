@@ -96,7 +96,7 @@
 %! divergence = circshift (w.u, -1, 1) - w.u + circshift (w.v, -1, 2) - w.v;
 %! assert (max (abs (divergence(:))) < 1e-13);
 %! assert (w.u, w.u0 * (1 + w.dt * w.nu * 4 * (cos (w.h) - 1)) ^ 50, 1e-13);
-%! ## Of any velocities, one step without convection: the projection by Fourier's transform.
+%! ## One step from any velocities, without convection: the projection by Fourier's transform.
 %! [u, v] = deal (0.01 * rand (16), 0.01 * rand (16));
 %! [a, b] = DeviceArray.iterate (@projectedStep, 1, u, v, zeros (16), 0, 0, 60, "States", 3);
 %! [k, l] = ndgrid (2 * pi * (0:15) / 16);

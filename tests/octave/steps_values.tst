@@ -1,11 +1,11 @@
-## DeviceArray.iterate with 'Values' that are arrays: the bits of the plain loop, whatever the pages are of, and what is refused.
+## DeviceArray.iterate with 'Values' that are arrays: the bits of the plain loop, for all classes of pages, and errors.
 
 %!shared x, V
 %! rand ("twister", 11);
 %! [x, V] = deal (rand (5, 4), rand (5, 4, 7));
 
 %!function checked (f, n, states, V, varargin)
-%!  ## Against the plain loop: states, their classes, what is recorded, and the steps.
+%!  ## Against the plain loop: states, their classes, records, and the steps.
 %!  asked = struct ("Values", {V}, varargin{:});
 %!  [wanted, columns, steps] = plain_steps (f, n, states, {}, asked);
 %!  records = isfield (asked, "Record");

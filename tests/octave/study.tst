@@ -1,4 +1,4 @@
-## ConstantMemoryStudy_CUDA: what it refuses, on any machine; and what it returns, where there is a GPU to measure.
+## ConstantMemoryStudy_CUDA: its errors, on any machine; and its results, if there is a GPU to measure.
 
 %!shared f, studies, patterns
 %! f = "ConstantMemoryStudy_CUDA";

@@ -1,10 +1,9 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{o} =} sweep_options (@var{options})
-## What the references need of a cell array of options: a struct with the fields
-## Boundary (0), Dim ([], the first dimension that is not 1), Iterations (1) and
-## Shape ("same"); and around, a function that returns how many ghost values the outputs
-## meet ahead of the samples and behind them, under filters of as many entries.
-## Other options do not change the result.  Names are written out here.
+## Parses a cell array of options for the references: a struct with the fields Boundary (0), Dim ([], the first
+## dimension that is not 1), Iterations (1) and Shape ("same"); and around, a function that returns the numbers of ghost
+## values that the outputs need ahead of the samples and behind them, for filters of the given numbers of entries. Other
+## options do not change the result.  Names are written out here.
 ## @end deftypefn
 
 function o = sweep_options (options)
@@ -19,7 +18,8 @@ function o = sweep_options (options)
   endif
   switch (lower (o.Shape))
     case "same"
-      ## Of an even number one fewer is ahead of the middle, as imfilter has it.
+      ## An even filter has one entry fewer ahead of the middle, as for
+      ## imfilter.
       o.around = @(entries) deal (floor ((entries - 1) / 2), floor (entries / 2));
     case "full"
       o.around = @(entries) deal (entries - 1, entries - 1);

@@ -1,9 +1,9 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{yes} =} takes (@var{grid}, @var{feature}, @dots{})
-## Whether a check of the grid with this name runs: ask before anything is computed.  A check is taken if no check of
-## the grid before it had one of its features (texts, functions, numbers, cells of such) at that place, and otherwise one
-## in ten is, by a hash of all of them.  A grid @code{@{@var{name}, @dots{}@}} has more that tells checks apart, and is no
-## feature.  @env{STENCIL_TESTS}@code{=rest} takes another one in ten, @qcode{"all"} all.
+## True if a check of the grid with this name runs: ask before anything is computed.  A check is taken if no earlier
+## check of the grid had one of its features (texts, functions, numbers, cells of such) at that place, and otherwise one
+## in ten is, by a hash of all of them.  A grid @code{@{@var{name}, @dots{}@}} has more entries that identify checks,
+## and are no features.  @env{STENCIL_TESTS}@code{=rest} takes another one in ten, @qcode{"all"} all.
 ## @end deftypefn
 
 function yes = takes (grid, varargin)

@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{seconds} =} took (@var{stamp})
-## How long ago the interrupt of @code{interrupt_me} was sent.
+## Returns the time since the interrupt of @code{interrupt_me} was sent.
 ## @end deftypefn
 
 function seconds = took (stamp)

@@ -34,7 +34,7 @@ function try_functions (names, report, done)
   put_line (done, "@end");
 endfunction
 
-## What a call gives: its first value, or the text of its error.
+## Returns the first value of a call, or the text of its error.
 function [ok, value] = outcome (name, inputs)
   value = [];
   try

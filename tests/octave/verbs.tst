@@ -1,5 +1,5 @@
-## DeviceArray_CUDA: what the verbs behind the class DeviceArray give, beside what
-## the host gives for ordinary arrays.
+## DeviceArray_CUDA: results of the verbs that implement the class DeviceArray,
+## compared with the host's for ordinary arrays.
 
 %!shared image
 %! image = [200 13 77 0; 1 255 128 90; 4 5 6 7];
@@ -42,8 +42,8 @@
 %!  yes = yes && all (a == b | isnan (a) & isnan (b));
 %!endfunction
 
-## What is got is what is wanted, with its class; and it is a number of the host's where
-## it has one element, unless the verb builds arrays.
+## Results are equal, with their class; and a result of one element is a number of the host's, unless the verb builds
+## arrays.
 %!function agree (got, want, built, what)
 %!  [x, stayed] = values (got);
 %!  if (! same_bits (x, want) || stayed != (built || numel (want) != 1))
@@ -181,7 +181,7 @@
 %!     endif
 %!     x = c{1} (s{1});
 %!     for i = [1, 2 * ones(numel (x) < 9), 3:rows(verbs)]
-%!       ## Of no truth values the host makes other sizes of extremes than of no numbers.
+%!       ## The host gives extremes of empty truth values other sizes than of numbers.
 %!       if (islogical (x) && isempty (x) && i > 5)
 %!         continue
 %!       endif
@@ -238,7 +238,7 @@
 %!         agree_both (@() min (x, [], d), @() verb ("smallest", u, d), {"min", x, d});
 %!       endif
 %!     endfor
-%!     ## Of no truth values the host makes a column.
+%!     ## The host makes a column of empty truth values.
 %!     if (islogical (x) && isempty (x))
 %!       continue
 %!     endif
@@ -333,7 +333,7 @@
 %!       if (isempty (value{1}) && isempty (x) && isequal (size (value{1}), [0 0]))
 %!         continue
 %!       endif
-%!       ## Here the host reads a dimension that is not there, or counts what a mask leaves out.
+%!       ## The host reads a dimension that does not exist here, or counts the elements that a mask leaves out.
 %!       if (isempty (x) && (numel (i{1}) > 2 || isequal (i{1}, {[true false], ":"})))
 %!         continue
 %!       endif

@@ -2,7 +2,7 @@
 ## STENCIL_PACKAGES names the folder with the toolbox, unpacked.
 
 %!function text = error_text (varargin)
-%!  ## What the library says of a wrong call.
+%!  ## Returns the library's message for a wrong call.
 %!  text = "";
 %!  try
 %!    feval (varargin{:});

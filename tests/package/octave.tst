@@ -1,8 +1,8 @@
-## The Octave package, as a user meets it: pkg install, load, help, demo, pkg test, uninstall. Each step is a session of
-## its own, as it is for a user. STENCIL_PACKAGES names the folder with the package.
+## The Octave package for a user: pkg install, load, help, demo, pkg test, uninstall. Each step is a session of its own,
+## as it is for a user. STENCIL_PACKAGES names the folder with the package.
 
 %!function result = clean (out)
-%!  ## What Octave itself says of the machine is of no interest here.
+%!  ## Octave's own messages about the machine do not matter.
 %!  result = isempty (regexp (out, '^(error|warning): (?!ignoring const execution_exception)', "once", "lineanchors"));
 %!endfunction
 %!
@@ -91,7 +91,7 @@
 %! assert (says ("printf ('large outputs: %s', ConstantMemoryDevice_CUDA ().Outputs);", ["large outputs: " expected]));
 
 %!testif ; has_mpi ()  # needs Open MPI
-%! ## What speaks MPI is compiled as the package is installed, and without it the error says how.
+%! ## The shim for MPI is compiled as the package is installed, and without it the error says how.
 %! shim = glob (fullfile (installed (), "stencil-mex-*", "libstencil_mpi.so"));
 %! assert (numel (shim), 1);
 %! code = {"pkg load stencil-mex;", "d = ConstantMemoryDevice_CUDA ();", ...

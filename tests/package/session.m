@@ -10,7 +10,7 @@ function [status, out] = session (code, start = "")
   file = fullfile (folder, "session.m");
   fid = fopen (file, "w");
   fprintf (fid, "pkg prefix '%s' '%s';\n", folder, folder);
-  ## Of root's packages pkg keeps another list than of other users'.
+  ## pkg keeps different lists for root's packages and for other users'.
   fprintf (fid, "pkg local_list '%s';\n", fullfile (folder, "local"));
   fprintf (fid, "pkg global_list '%s';\n", fullfile (folder, "global"));
   fprintf (fid, "%s\n", cellstr (code){:});

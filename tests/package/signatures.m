@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {[@var{names}, @var{inputs}] =} signatures ()
-## What functionSignatures.json says: the functions, and the arguments of each: a cell array of structs with the fields
-## name, kind and choices, a cell array of words.
+## Returns the contents of functionSignatures.json: the functions, and the arguments of each: a cell array of structs
+## with the fields name, kind and choices, a cell array of words.
 ## @end deftypefn
 
 function [names, inputs] = signatures ()

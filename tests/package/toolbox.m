@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{folder} =} toolbox ()
-## A copy of the unpacked MATLAB toolbox whose .mexa64 files are called .mex, so that Octave calls them.
+## Copies the unpacked MATLAB toolbox, with its .mexa64 files renamed to .mex, so that Octave calls them.
 ## @end deftypefn
 
 function folder = toolbox ()

@@ -1,4 +1,4 @@
-"""What the output of a program counts: each function takes its output and its status and returns `Counts`."""
+"""Counts of a program's output: each function takes its output and its status and returns `Counts`."""
 
 import dataclasses
 import re
@@ -15,7 +15,7 @@ class Counts:
     why: dict = dataclasses.field(default_factory=dict)
     # To have run no test is no failure: the note says why it cannot run here, or other jobs of the row run them.
     is_excused: bool = False
-    # What was found out after the end of the program, for who reads its output.
+    # Remarks after the end of the program, for readers of its output.
     told: str = ""
 
     def numbers(self):
@@ -35,7 +35,7 @@ def absent(reason):
 
 
 def work(output, status):
-    """What has no tests: it succeeds or fails."""
+    """Counts a program without tests: it succeeds or fails."""
     return Counts(failed=1, note=f"ended with status {status}") if status else Counts()
 
 
@@ -100,14 +100,14 @@ def kernels(output, status):
 
 
 def of_all(output, status):
-    """What closes with `N of M ...`: a thing is a test."""
+    """Counts output that closes with `N of M ...`: each of the M is a test."""
     closing = re.findall(r"^(\d+) of (\d+) ", output, re.MULTILINE)
     good, every = map(int, closing[-1]) if closing else (0, 0)
     return Counts(good, every - good)
 
 
 def checks(*found):
-    """Of pairs: what should be, and whether it is."""
+    """Counts pairs: a condition, and true if it is met."""
     failed = sum(not is_so for _, is_so in found)
     told = "".join(f"{'ok' if is_so else 'FAILED'}: {what}\n" for what, is_so in found)
     return Counts(len(found) - failed, failed, told=told)

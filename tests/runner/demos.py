@@ -1,4 +1,4 @@
-"""What the demos and the benchmarks must print and write."""
+"""Checks of the output and the files of demos and benchmarks."""
 
 import re
 
@@ -17,7 +17,7 @@ def number(word):
 
 
 def numbers(output, pattern, *places):
-    """Of each such line the numbers at these places, from 1, or from -1 backwards."""
+    """Returns the numbers at these places of each such line, from 1, or from -1 backwards."""
     lines = fields(output, pattern)
     return [[number(line[place - (place > 0)]) for place in places] for line in lines]
 
@@ -39,7 +39,7 @@ def is_small_output(output):
 
 
 def is_smoother(output):
-    """What is promised: at least three times less noise."""
+    """Checks the promise: at least three times less noise."""
     before, after = last(output, "RMS error before", 4), last(output, "RMS error after", 4)
     return after > 0 and before > 3 * after
 
@@ -101,7 +101,7 @@ def is_sound(output):
 
 
 def is_solved(output):
-    """Of the second order, ended by the residual, and what the host's A \\ b gives."""
+    """Checks the second order, the end by the residual, and the result of the host's A \\ b."""
     orders = [1.9 < one < 2.1 and 1.9 < other < 2.1 for one, other in numbers(output, "the order", 3, 5)]
     against = [error <= bound < 1e-6 for error, bound in numbers(output, "against A", 7, 10)]
     others = fields(output, r"\(until\)") + fields(output, "the plain loop +the same bits")
@@ -109,7 +109,7 @@ def is_solved(output):
 
 
 def is_life(output):
-    """What is known of the two patterns, exactly."""
+    """Checks the known properties of the two patterns, exactly."""
     pentomino = has(output, r"^  R-pentomino +116 cells in generation 1103,")
     return pentomino and has(output, r"^  glider +itself,") and same_bits(output)
 
@@ -152,7 +152,7 @@ def is_picture(path):
 
 
 def holds(check, output):
-    """Whether a check is met; a line that it looks for and that is not there says no, too."""
+    """True if a check is met; false also if its line is missing."""
     try:
         return check(output)
     except IndexError:

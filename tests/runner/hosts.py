@@ -16,7 +16,7 @@ import parts
 from jobs import ROOT, Job
 
 HOSTS = pathlib.Path(os.environ.get("STENCIL_HOSTS_DIR") or ROOT / ".hosts")
-# Where a root has its copy of this folder.
+# Place of this folder's copy in a root.
 PLACE = "opt/stencil-mex"
 # Mounts are made in a namespace of their own: they go with it, however it ends.
 APART = ["unshare", "--mount", "--propagation", "private"]
@@ -40,7 +40,7 @@ def in_root(root, *command):
 
 
 def headers_of(root):
-    """Where the headers of its Octave are kept, and the version of its package. The root stays without them."""
+    """Folder of the headers of its Octave, and the version of its package. The root stays without them."""
     ask = in_root(root, "dpkg-query", "-W", "-f", "${Version}", "octave")
     version = subprocess.run(ask, stdout=subprocess.PIPE, text=True, check=True).stdout
     return HOSTS / "headers" / f"octave-{version.rpartition('-')[0]}", version
@@ -88,7 +88,7 @@ def place(root):
 
 
 def add_helpers(root):
-    """What is compiled with its Octave's headers, into the copy of matlab/ there."""
+    """Compiles libraries with its Octave's headers, into the copy of matlab/ there."""
     headers, version = headers_of(root)
     if not headers.is_dir():
         return 3

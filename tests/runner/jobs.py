@@ -27,30 +27,30 @@ PR_SET_CHILD_SUBREAPER = 36
 @dataclasses.dataclass
 class Job:
     name: str
-    # The row of the table that it counts for; None where it makes what others need and has no tests.
+    # The row of the table that it counts for; None if it makes files for others and has no tests.
     part: str
     # A program and its arguments, or a function that returns a status; it runs in a process of its own, too.
     command: typing.Union[list, typing.Callable]
-    # What its output and its status count.
+    # Returns the counts of its output and its status.
     count: typing.Callable
     # Jobs that must have passed before it starts.
     needs: tuple = ()
     # Says of another job that this one waits for its end, however it ends.
     after: typing.Callable = lambda other: False
-    # Variables beside those of this process; None takes one away.
+    # Variables added to those of this process; None removes one.
     environment: dict = dataclasses.field(default_factory=dict)
-    # How long it takes, in seconds, where no run has told yet.
+    # Duration in seconds, until a run has measured it.
     weight: float = 10
     cores: int = 1
     # Ahead of longer ones: others wait for it.
     is_urgent: bool = False
-    # What one job has at a time.
+    # Resource that only one job has at a time.
     holds: str = None
     # The seconds after which it is ended, and has failed.
     limit: float = 900
     # Files and folders that decide how it ends; without them it always runs.
     inputs: tuple = None
-    # A folder of its own, made anew when it starts and kept for others after it.
+    # Its own folder, made anew when it starts and kept for others after it.
     folder: pathlib.Path = None
     # Gets the output of a job that passed; returns further jobs.
     then: typing.Callable = lambda output: []
@@ -86,7 +86,7 @@ def minutes(seconds):
 
 
 def saved(path):
-    """What a former run has written; nothing where there was none."""
+    """Returns a former run's file; nothing if there was none."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):
@@ -113,7 +113,7 @@ class Digests:
         return self.known[key]
 
     def of(self, words, paths):
-        """Of words, and of files and of all files in folders; a path that is not there counts as that."""
+        """Digest of words, of files and of all files in folders; a missing path counts as missing."""
         digest = hashlib.sha256(json.dumps(words, default=str).encode())
         for path in sorted({pathlib.Path(ROOT, path) for path in paths}):
             for file in self.files(path):
@@ -234,7 +234,7 @@ class Run:
         return self.folder / "logs" / (re.sub(r"[^\w.-]+", "-", job.name) + ".log")
 
     def is_unchanged(self, job):
-        """Whether it passed with these inputs, and what it left then is there."""
+        """True if it passed with these inputs, and the files that it left are there."""
         if self.fresh or job.inputs is None or (job.folder and not job.folder.is_dir()):
             return False
         return self.log(job).is_file() and self.passed.get(job.name) == self.digest_of(job)
@@ -246,7 +246,7 @@ class Run:
         return job.digest
 
     def start(self, job):
-        # What is read while it runs may change meanwhile: what it began with counts.
+        # Inputs may change during the run: those at its start count.
         if job.inputs is not None:
             self.digest_of(job)
         if job.folder:
@@ -296,7 +296,8 @@ class Run:
         before = len(self.running)
         while True:
             try:
-                # Looked at first: the session that a process belonged to is told as long as nobody has waited for it.
+                # Looked at first: the session of a process is known until somebody has waited for
+                # it.
                 ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 ended = None
@@ -388,7 +389,7 @@ class Run:
 
     def run(self):
         """Runs all jobs."""
-        # What a job leaves behind becomes a child of this process, not of the system's first.
+        # A job's orphans become children of this process, not of the system's first.
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
         def stop(number, frame):
@@ -413,7 +414,7 @@ class Run:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    # ---- what it says
+    # ---- output
 
     def table(self):
         """The table by parts, the reasons of what was skipped, and the sum; whether none failed."""

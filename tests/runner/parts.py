@@ -20,9 +20,10 @@ PYTHON = os.environ.get("PYTHON") or sys.executable
 OCTAVE = os.environ.get("OCTAVE") or "octave-cli"
 # No two jobs use a real GPU at the same time: some take all of its memory, and others time it.
 GPU = "the GPU" if any(pathlib.Path("/dev").glob("nvidia[0-9]*")) or os.path.exists("/dev/dxg") else None
-# Cargo uses all cores but towards its end, so one job runs beside it.
+# Cargo uses all cores but towards its end, so one job runs at the same time.
 OF_CARGO = {"cores": max(CORES - 1, 1), "limit": 2400, "holds": "cargo"}
-# How long jobs take whose names begin so, in seconds, where no run has told yet; others take few.
+# Durations in seconds of jobs whose names begin so, until a run has measured them; others are
+# short.
 WEIGHTS = {
     "cpu: verbs": 110,
     "cpu: arrays_reductions": 60,
@@ -51,10 +52,10 @@ WEIGHTS = {
     "lib c": 40,
     "kernels": 60,
 }
-# Groups of tests that are shared out among so many jobs.
+# Groups of tests that are shared out among this number of jobs.
 SHARES = {f"{kind}, engines::cuda": 8 for kind in ("stand-in", "sanitized", "races")}
 SHARES.update({"lib cuda": 2, "lib cpu": 2})
-# What a test program may read or load. What decides most is the program itself.
+# Files that a test program may read or load. The program itself decides most.
 RUNNER = ("tests/run", "tests/runner")
 OF_SYSTEM = ("tests/stand_in", "cuda", "src/mex/stub.c", "src/ranks", "matlab", *RUNNER)
 OF_DOCUMENTS = ("ARCHITECTURE.md", "BENCHMARKS.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "LICENSE-APACHE")
@@ -63,7 +64,8 @@ OF_CHECKS = (*OF_DOCUMENTS, "Cargo.lock", "Cargo.toml", "build.rs", "matlab", "t
 OF_STAND_IN = ("libcuda.so.1", "executor", "kernels/INDEX", "kernels/fixtures.so")
 # Tests of the stand-in for the CUDA driver: the row, the tests, and variables.
 ON_STAND_IN = [
-    # On a device that says it is fast: what goes into a launch does not depend on how busy this machine is.
+    # On a device that reports to be fast: the contents of a launch do not depend on this machine's
+    # load.
     ("CUDA, stand-in: engines", "engines", "engines::cuda", {"CUDA_STAND_IN_SPEED": "1000"}),
     ("CUDA, stand-in: itself", "cuda_stand_in", "", {}),
     ("CUDA, stand-in: study", "study", "", {}),
@@ -73,7 +75,7 @@ ON_STAND_IN = [
     ("CUDA, stand-in: MATLAB's gpuArray", "gpu_arrays", "", {}),
     ("CUDA, stand-in: faults", "faults", "", {}),
 ]
-# Tests of these begin with two names that tell one job's from another's.
+# Tests of these begin with two names that distinguish jobs.
 OF_TWO_NAMES = ("engines", "faults", "devices")
 # Definitions that make other code of a source of cuda/; others are sizes.
 OF_CODE = ("REAL", "KERNEL", "CAPABILITY", "STAR", "BLOCK_WARPS", "SIDES")
@@ -84,7 +86,7 @@ def weight(name):
 
 
 class Setup:
-    """What the jobs of a run have in common."""
+    """Settings that the jobs of a run share."""
 
     def __init__(self, mode="selection", octave=(OCTAVE,)):
         self.mode = mode
@@ -99,7 +101,7 @@ class Setup:
         self.measured = {}
 
     def words(self):
-        """What the outcome of each job depends on, beside its inputs."""
+        """Words that decide the outcome of each job, besides its inputs."""
         ours = re.compile("STENCIL_|CUDA_|OCTAVE|MKOCTFILE|MATLAB|MPICC|PTXAS|PYTHON|LD_|RUST|OMP|CXX|CC$|LANG|LC_")
         variables = sorted((name, value) for name, value in os.environ.items() if ours.match(name))
         tools = (self.octave[0], "mpicc", "mpirun", "gnuplot", "c++", "mkoctfile", PYTHON)
@@ -120,7 +122,7 @@ def octave_version(command):
     return next((line[1:] for line in told.stdout.splitlines() if line.startswith("@")), "")
 
 
-# ---- what is built
+# ---- builds
 
 
 def library():
@@ -182,7 +184,7 @@ def matching(names, filter, skips=()):
 
 
 def arguments(names, filter, wanted):
-    """What a test program is told so that it runs these tests of all those whose names have the filter in them."""
+    """Arguments with which a test program runs these tests, of all those whose names contain the filter."""
     skips = [name for name in matching(names, filter) if name not in wanted]
     told = [filter, *(word for skip in skips for word in ("--skip", skip))]
     if sorted(matching(names, filter, skips)) != sorted(wanted):
@@ -370,7 +372,7 @@ def bench_jobs(setup):
     return [
         python_job("bench", "Bench", ["benches/bench.py", *quick], demos.bench(out), folder=out, **of_both),
         python_job("tables", "Bench", ["benches/tables.py", *levels], demos.tables(to), folder=to, **of_both),
-        # That it has the tables of what was measured.
+        # Checks that it has the tables of the measurements.
         python_job("BENCHMARKS.md", "Bench", check, counts.one, inputs=inputs),
     ]
 
@@ -390,7 +392,7 @@ def kernels(setup):
     return python_job("kernels", "Kernels", ["cuda/make-ptx", option], counts.kernels, **of_job)
 
 
-# ---- what the jobs on the stand-in have left
+# ---- files that jobs on the stand-in have left
 
 
 def is_on_stand_in(job):
@@ -403,11 +405,12 @@ def kept(run):
 
 
 def launched(setup, run):
-    """That each module of cuda/ was launched by some test on the stand-in, and in a selection one of those that are the
-    same code with other sizes; a module is a test."""
+    """Checks that some test on the stand-in launched each module of cuda/, and in a selection one of those that are the same
+    code with other sizes; a module is a test."""
 
     def look():
-        # Of each module all that its launch stands for: itself, or what it is made from but for its sizes.
+        # The modules that a launch stands for: itself, or all of the same source and definitions
+        # but for sizes.
         modules = {}
         lock = (ROOT / "cuda/kernels.lock").read_text()
         for name, source, words in re.findall(r"^module (\S*) (\S*) (\S*) ", lock, re.MULTILINE):
@@ -426,9 +429,9 @@ def launched(setup, run):
 
 
 def assembled(setup, run):
-    """That NVIDIA's assembler takes each text of PTX that the library wrote while it was tested, for the oldest chip, the
-    latest and two between; a text is a test. In a folder `examples` are the steps that documents show: all values of these
-    must stay in registers."""
+    """Checks that NVIDIA's assembler takes each text of PTX that the library wrote in tests, for the oldest chip, the latest
+    and two between; a text is a test. In a folder `examples` are the steps that documents show: all values of these must
+    stay in registers."""
     row = "PTX, assembled"
 
     def complaint(program, text):
@@ -446,7 +449,7 @@ def assembled(setup, run):
         of_tests = {text.name: text for folder in kept(run) for text in folder.glob("*.ptx")}
         of_examples = {text.name: text for folder in kept(run) for text in folder.glob("examples/*.ptx")}
         texts = sorted([*of_tests.values(), *of_examples.values()])
-        # What is wrong stays where a reader finds it.
+        # Wrong texts stay where a reader finds them.
         wrong = ROOT / "target/assembled"
         failed = 0
         with concurrent.futures.ThreadPoolExecutor(CORES) as pool:
@@ -499,7 +502,7 @@ def packages(is_release, needs, then):
         return counts.Counts(failed=1, note="they cannot be built") if status else counts.Counts(passed=1)
 
     def made(output):
-        # Not where what builds them cannot be installed.
+        # Not if the tools that build them cannot be installed.
         return then(unpacked) if any(unpacked.iterdir()) else []
 
     inputs = (*OF_DOCUMENTS, "Cargo.lock", "Cargo.toml", "matlab", *RUNNER)
@@ -545,7 +548,7 @@ def runner():
 
 def here(setup, run):
     """The tests of this folder: a selection, the rest of them, or all."""
-    # Where the library does not compile, nor do the tests.
+    # If the library does not compile, the tests do not either.
     compiled = programs(setup, lambda: rust_parts(setup), ("library",))
     made = [library(), stand_in(), compiled, assembled(setup, run), kernels(setup), packages_here(setup, setup.is_rest)]
     made += octave(setup, "Octave (cpu)", "cpu", "--backend", "cpu")
@@ -570,7 +573,7 @@ def sanitized(setup, kinds):
         made = []
         for kind in kinds:
             change = functools.partial(on_stand_in, kind=kind)
-            # What is left out is large or often, and no other code of a kernel.
+            # Left out are large or frequent cases, which run no other code of a kernel.
             often = ("large", "memory_is_flat", "stopped")
             for row, module, wanted, but in (
                 ("itself", "cuda_stand_in", "", ()),
@@ -587,12 +590,12 @@ def sanitized(setup, kinds):
 def built(setup, folder):
     """The tests of a bundle that tests/bundle packed, on a machine without Rust."""
     libraries = folder / "lib"
-    # The programs were built elsewhere: they are told where things lie here.
+    # The programs were built elsewhere: variables give them the places here.
     environment = {"STAND_IN_DIR": libraries, "STENCIL_MEX_FILE": ROOT / "matlab/StencilConstantMemory_CUDA.mex"}
 
     def place():
-        # The MEX files, as there may be no C compiler; and what was built for the Octave of that machine, which is of use
-        # where the same one runs.
+        # The MEX files, as there may be no C compiler; and the libraries for that machine's Octave,
+        # which are useful if the same one runs.
         for pattern in ("*.mex", "libstencil_lend-*.so", "libstencil_object-*.so"):
             for file in libraries.glob(pattern):
                 shutil.copy(file, ROOT / "matlab")
@@ -603,7 +606,7 @@ def built(setup, folder):
     def of_programs(output):
         made = []
         for program in sorted((folder / "bin").iterdir()):
-            # What is for the stand-in for CUDA alone, or for the packages, has nothing to do here.
+            # Tests of the stand-in for CUDA or of the packages are not for this machine.
             but = ("cuda_stand_in::", "faults::", "portable::", "house::limits_of_a_run")
             made.append(rust(f"Rust: {program.name}", f"{program.name} ", program, but=but, environment=environment))
         return made

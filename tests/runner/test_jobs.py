@@ -24,7 +24,7 @@ def shell(name, script, row="Row", count=counts.rust, **more):
 
 
 def is_running(command):
-    """Whether a process has this command."""
+    """True if a process has this command."""
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             if path.read_text().replace("\0", " ").strip() == command:
@@ -54,7 +54,7 @@ class Runs(unittest.TestCase):
             shell("fails", "echo 'test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured'; exit 101", "Fails"),
             shell("runs nothing", "true", "Nothing"),
             shell("skips all", "echo 'test result: ok. 0 passed; 0 failed; 5 ignored; 0 measured'", "Skips"),
-            # `timeout` makes a group of its own, and so did what hangs in earnest.
+            # `timeout` makes its own group, and so do programs that really hang.
             shell("hangs", f"echo begins; timeout 1234 {marker}", "Hangs", limit=0.3),
             shell("crashes", f"echo '{PASSES}'; kill -SEGV $$", "Crashes"),
             shell("is not there", "exit 0", "Waits", needs=("fails",)),

@@ -1,5 +1,5 @@
-// The stand-in's libmwgpumexbinder (libmwgpu in older releases): arrays on the GPU, as the interface of
-// gpu/mxGPUArray.h shows them. They lie in the primary context of a device, through whatever CUDA driver there is.
+// The stand-in's libmwgpumexbinder (libmwgpu in older releases): arrays on the GPU, with the interface of
+// gpu/mxGPUArray.h. They lie in the primary context of a device, through the CUDA driver of this process.
 //
 // As strict as the rest: a wrapper that is not destroyed before its call is over, an array that is written to though it
 // is an input, a call before mxInitGPU, and new memory that is not all NaN when it is handed out are misuses, or show.
@@ -80,7 +80,7 @@ void start() {
     check(driver().set_current(context), "cuCtxSetCurrent");
 }
 
-// MATLAB's own context, current for as long as it does something, whatever was current before.
+// MATLAB's own context, current during an action of its; restores the former one.
 struct Within {
     CUcontext before = nullptr;
     explicit Within(CUcontext wanted = nullptr) {
@@ -170,7 +170,7 @@ struct Wrapped {
 std::unordered_map<const mxGPUArray*, Wrapped> wrappers;
 unsigned long initialised_in = 0;
 size_t looked_at = 0;
-// The next function of the interface but so many raises an error; and fails without one.
+// The next function of the interface but `after` raises an error, or fails if it has none.
 bool raising = false;
 size_t raise_after = 0;
 int init_status = 0;
@@ -368,7 +368,7 @@ void mxGPUDestroyGPUArray(const mxGPUArray* array) {
     wrappers.erase(array);
 }
 
-// ---- what a test calls
+// ---- functions that a test calls
 
 // A gpuArray of the workspace, with these values, or NaN where there are none. Null, and the text of
 // `standin_gpu_error`, where there is no GPU.
@@ -378,7 +378,7 @@ mxArray* standin_gpu_array(size_t ndim, const mwSize* dims, int id, int complex,
     return stand_in::make_gpu_array(std::move(data));
 }
 
-// Its dimensions, of which it has at most 16, and its class.
+// Its dimensions, at most 16, and its class.
 size_t standin_gpu_dims(const mxArray* array, mwSize* dims, int* id) {
     auto data = data_of(array);
     if (!data) return 0;
@@ -408,7 +408,7 @@ void standin_gpu_reset() {
     start();
 }
 
-// `gpuDevice (number)`, from 0. What lay on the other one stays there.
+// `gpuDevice (number)`, from 0. Arrays on the other one stay there.
 void standin_gpu_select(int number) {
     if (context) {
         driver().set_current(nullptr);
@@ -431,7 +431,7 @@ void standin_gpu_stop(int devices) {
 
 // Arrays on the GPU, and wrappers of them.
 size_t standin_gpu_held() { return held + wrappers.size(); }
-// How often functions of the interface were called.
+// Number of calls of the interface.
 size_t standin_gpu_calls() { return looked_at; }
 // The next call of a function of the interface but `after` raises an error; whether one did is asked by the second.
 void standin_gpu_raise(size_t after) {
@@ -443,7 +443,7 @@ int standin_gpu_raise_pending() {
     raising = false;
     return pending;
 }
-// What mxInitGPU returns from now on.
+// Sets the result of mxInitGPU from now on.
 void standin_gpu_init_status(int status) { init_status = status; }
 
 }  // extern "C"

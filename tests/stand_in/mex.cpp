@@ -1,4 +1,4 @@
-// The stand-in's libmex: what the interpreter does for a MEX file, and the driver that a test calls.
+// The stand-in's libmex: the interpreter's side of a MEX file, and the driver that a test calls.
 
 #include "stand_in.hpp"
 
@@ -225,8 +225,8 @@ const char* standin_load(const char* path, const char* name) {
     auto version = reinterpret_cast<void (*)(unsigned*, unsigned*)>(dlsym(handle, "mexfilerequiredapiversion"));
     unsigned release = 0, target = 0;
     if (version) version(&release, &target);
-    // MATLAB takes a file without a version for one of long ago. Ours has to say what it was made for, or a later
-    // MATLAB may guess.
+    // MATLAB assumes an old interface for a file without a version. Ours has to name its interface, or a later MATLAB
+    // may guess.
     if (!entry)
         why = "it does not export mexFunction";
     else if (!version)

@@ -28,7 +28,7 @@ struct mxArray_tag {
     // Null where there are no elements, as in MATLAB.
     unsigned char *re = nullptr, *im = nullptr;
     size_t bytes = 0;
-    // Names of what lies in the parts: a struct's fields, or an object's properties.
+    // Names of the parts: a struct's fields, or an object's properties.
     std::vector<std::string> fields, properties;
     std::vector<mxArray*> parts;
     std::vector<stand_in::Text> texts;
@@ -37,7 +37,7 @@ struct mxArray_tag {
     mxArray* owner = nullptr;
     // The call that made it; 0 for a variable of the workspace.
     unsigned long born = 0;
-    // Of how many calls under way it is an argument.
+    // Number of running calls with this argument.
     int input = 0;
     uint64_t print = 0;
 };
@@ -51,15 +51,14 @@ std::vector<std::string> misuses, strays;
 std::vector<void (*)(unsigned long)> ends;
 std::atomic<size_t> relics{0};
 unsigned long calls = 0;
-// What is under way, the innermost last: the number of a call of a MEX file, or 0 for code of the interpreter inside
-// one.
+// Running calls, the innermost last: the number of a call of a MEX file, or 0 for code of the interpreter inside one.
 std::vector<unsigned long> under_way;
 pthread_t caller;
 bool refusing = false;
 size_t refuse_after = 0;
 
-// Data lies between two pads, which tell of a write beside it. 48 bytes after a multiple of 64 is aligned to 16 and to
-// no more: MATLAB promises no more.
+// Data lies between two pads, which show a write outside it. 48 bytes after a multiple of 64 is aligned to 16 and to no
+// more: MATLAB promises no more.
 constexpr size_t FRONT = 48, BACK = 64;
 constexpr unsigned char PAD = 0xC3, UNINITIALISED = 0xFD;
 
@@ -175,7 +174,7 @@ mxArray* make(mxClassID id, std::vector<mwSize> dims, bool complex = false, unsi
 mxArray* make_numeric(const char* function, mxClassID id, std::vector<mwSize> dims, mxComplexity flag,
                       unsigned char fill = 0) {
     if (id < mxDOUBLE_CLASS || id > mxUINT64_CLASS) {
-        // MATLAB makes a logical or char array here too; only what is no class of elements is refused.
+        // MATLAB makes a logical or char array here too; only a class without elements is refused.
         if (id != mxLOGICAL_CLASS && id != mxCHAR_CLASS) {
             misuse(std::string(function) + ": class " + std::to_string(id) + " has no elements");
             return nullptr;
@@ -401,7 +400,7 @@ void end_call(int nrhs, const mxArray* const* prhs, int slots, mxArray* const* p
 
 mxArray* make_object(const char* class_name, mxClassID id) {
     Entry entry("make_object");
-    // MATLAB shows an array of objects as one opaque thing: its size tells nothing about what is in it.
+    // MATLAB shows an array of objects as one opaque thing: its size is not that of its contents.
     mxArray* array = make(id, {1, 1});
     array->class_name = class_name;
     return array;
@@ -453,7 +452,7 @@ mxArray* standin_string(const char* const* texts, size_t count) {
 
 mxArray* standin_sparse(size_t m, size_t n, size_t stored) {
     Entry entry(__func__);
-    // Only what is stored has memory: a program that takes it for m*n elements reads beside it.
+    // Only the stored elements have memory: a program that assumes m*n elements reads outside it.
     mxArray* array = make(mxDOUBLE_CLASS, {stored, 1});
     array->dims = {m, n};
     array->sparse = true;
@@ -498,7 +497,7 @@ int standin_refusal_pending() {
     return pending;
 }
 
-// ---- what an array is
+// ---- properties of an array
 
 mxClassID mxGetClassID(const mxArray* pa) {
     Entry entry(__func__);
@@ -577,7 +576,7 @@ size_t mxGetN(const mxArray* pa) {
     return n;
 }
 
-// ---- what is in it
+// ---- contents of an array
 
 void* mxGetData(const mxArray* pa) {
     Entry entry(__func__);
@@ -680,7 +679,7 @@ mxArray* mxGetProperty(const mxArray* pa, mwIndex i, const char* name) {
         misuse(std::string(__func__) + ": an array of class " + pa->class_name + " has no properties");
         return nullptr;
     }
-    // Of one object, not of an array of them. What there is not, is null.
+    // For one object, not an array of them. A missing property is null.
     for (size_t n = 0; i == 0 && n < pa->properties.size(); ++n)
         if (pa->properties[n] == name) return copy_of(pa->parts[n]);
     return nullptr;
@@ -810,8 +809,8 @@ void mxFree(void* memory) {
 }  // extern "C"
 
 // The relics. In MATLAB they take and return 32-bit sizes, which goes wrong in ways that depend on the caller's luck;
-// here each call is counted and gives nothing. The symbol is named in assembler's words, because the macros of matrix.h
-// stand in the way of its own.
+// here each call is counted and returns nothing. The symbol is named for the assembler, because the macros of matrix.h
+// hide its own name.
 #define STAND_IN_RELIC(name)                                                                        \
     extern "C" __attribute__((visibility("default"))) void* stand_in_relic_##name() __asm__(#name); \
     void* stand_in_relic_##name() {                                                                 \

@@ -1,9 +1,9 @@
-// What the two halves of the stand-in for MATLAB share. mx.cpp keeps the arrays, mex.cpp plays the interpreter; the
-// split is MATLAB's own, so that a MEX file has to find its symbols in two libraries.
+// Declarations that the two halves of the stand-in for MATLAB share. mx.cpp keeps the arrays, mex.cpp plays the
+// interpreter; the split is MATLAB's own, so that a MEX file has to find its symbols in two libraries.
 //
-// The stand-in is stricter than MATLAB. What MATLAB would forgive or punish with a crash much later (a read from a dead
-// array, a write to an argument, a call from another thread, a 32-bit relic of a function) is noted as a misuse, and a
-// test asks for the notes.
+// The stand-in is stricter than MATLAB. It notes faults that MATLAB would forgive or punish with a crash much later (a
+// read from a dead array, a write to an argument, a call from another thread, a 32-bit relic of a function) as misuses,
+// and a test asks for the notes.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-// The libraries are built with hidden symbols; what MATLAB exports, these export.
+// The libraries are built with hidden symbols; they export MATLAB's.
 #pragma GCC visibility push(default)
 #include "mex.h"
 
 namespace stand_in {
 
-// What MATLAB throws through a MEX file when it raises an error. The class is not part of any interface: a MEX file can
-// only let it pass.
+// The exception that MATLAB throws through a MEX file when it raises an error. The class is not part of any interface:
+// a MEX file can only let it pass.
 class Raised {
 public:
     Raised(std::string id, std::string text);
@@ -27,7 +27,7 @@ public:
     const std::string id, text;
 };
 
-// Writes a misuse down, and to stderr, where it tells what went before a crash.
+// Notes a misuse, also on stderr, where it precedes a crash.
 void misuse(const std::string& what);
 
 // Stands at the top of every function of the interface. MATLAB is not safe for threads: a call from another thread than
@@ -39,13 +39,13 @@ public:
     Entry(const Entry&) = delete;
 };
 
-// A call of a MEX file, as the arrays see it. `end` checks what MATLAB leaves to luck, and destroys what was left
-// behind, as MATLAB does.
+// A call of a MEX file, for the arrays. `end` checks rules that MATLAB does not enforce, and destroys the remaining
+// temporaries, as MATLAB does.
 void begin_call(int nrhs, const mxArray* const* prhs);
 void end_call(int nrhs, const mxArray* const* prhs, int slots, mxArray* const* plhs);
 bool in_call();
 
-// Code of the interpreter that runs in the middle of a call: what it makes is the workspace's.
+// Code of the interpreter that runs inside a call: it makes arrays of the workspace.
 class Callback {
 public:
     Callback();
@@ -58,7 +58,7 @@ void at_end_of_call(void (*work)(unsigned long call));
 // The call of a MEX file that runs now; 0 for none.
 unsigned long this_call();
 
-// An array of class gpuArray, and what is kept of one: it goes with the last who has it. Its sizes are on the GPU.
+// An array of class gpuArray, and its data, which the last reference frees. Its sizes are on the GPU.
 mxArray* make_gpu_array(std::shared_ptr<void> data);
 std::shared_ptr<void> gpu_data(const mxArray* array);
 
@@ -77,17 +77,16 @@ const std::vector<Text>* texts_of(const mxArray* array);
 
 }  // namespace stand_in
 
-// The driver: what a test calls. It stands in mex.cpp, but for what concerns arrays alone.
+// The driver: functions that a test calls. They are in mex.cpp, unless they concern arrays only.
 extern "C" {
 // Objects that only the interpreter can make. A null text is a missing string.
 mxArray* standin_string(const char* const* texts, size_t count);
 mxArray* standin_sparse(size_t m, size_t n, size_t stored);
 mxArray* standin_object(const char* class_name, int class_id);
-// An object of class DeviceArray with this number. Nothing happens when it goes: what its class would give back then is
-// the test's to give back.
+// An object of class DeviceArray with this number. Its end has no effect: the test must release what its class would.
 mxArray* standin_device_array(uint64_t number);
-// What calls of the class's constructor do from now on: 0 make an object, 1 raise an error, 2 return nothing, 3 return
-// what is no such object.
+// Sets what calls of the class's constructor do from now on: 0 make an object, 1 raise an error, 2 return nothing, 3
+// return something else.
 void standin_constructor(int mode);
 
 // Books. Strays are arrays and blocks that a MEX file neither returned nor freed.
@@ -102,13 +101,13 @@ void standin_forget_misuses();
 
 // From now on, `after` arrays can be made within calls, and the next one is refused for want of memory.
 void standin_refuse_array(size_t after);
-// Whether the refusal is still to come; calls it off.
+// True if the refusal is still to come; cancels it.
 int standin_refusal_pending();
 
 // Loads a MEX file under a function's name: null, or why not.
 const char* standin_load(const char* path, const char* name);
-// 0, or 1 for an error, which the next two then tell. `plhs` has max(1, nlhs) places. From a callback, it is a call
-// inside another.
+// Returns 0, or 1 for an error, which the next two then describe. `plhs` has max(1, nlhs) places. From a callback, it
+// is a call inside another.
 int standin_call(const char* name, int nlhs, mxArray** plhs, int nrhs, const mxArray** prhs);
 const char* standin_error_id();
 const char* standin_error_text();
@@ -128,7 +127,7 @@ bool utIsInterruptPending();
 // The user presses Ctrl-C before that is asked for the time `after`, counted from 0. It is forgotten when the call has
 // ended.
 void standin_interrupt(size_t after);
-// How often it was asked in the last call.
+// Number of queries in the last call.
 size_t standin_interrupt_queries();
 // A callback of the user's, a timer's or a figure's; null for none. `drawnow` runs it, and `drawnow limitrate
 // nocallbacks` does not. It is also run once in the middle of a call, when that asks for an interrupt for the time

@@ -1,8 +1,8 @@
-//! The stand-in for the CUDA driver itself: that it finds what it is there to find, on the kernels of
-//! `tests/stand_in/cuda/fixtures.cu`, each with one fault.
+//! Tests of the stand-in for the CUDA driver: it must find each fault of the kernels in
+//! `tests/stand_in/cuda/fixtures.cu`, which have one each.
 //!
-//! Where the library finds another driver, or none, all are counted as ignored. `STAND_IN_KIND` says which build of it
-//! this is (plain, sanitized, races): some faults are seen only by the one that looks for them.
+//! All are counted as ignored if the library finds another driver, or none. `STAND_IN_KIND` names the build (plain,
+//! sanitized, races): only one of them sees some of the faults.
 
 mod generated;
 mod several;
@@ -25,7 +25,7 @@ const THREADS: usize = 64;
 const ILLEGAL_ADDRESS: i32 = 700;
 const LAUNCH_FAILED: i32 = 719;
 
-/// The PTX that would go with the fixtures: nothing but what the driver reads of it.
+/// Replaces the PTX of the fixtures: only what the driver reads of it.
 fn fixtures() -> CString {
     let kernels = [
         "turned",
@@ -69,7 +69,7 @@ fn fixtures() -> CString {
     CString::new(text).expect("no NUL")
 }
 
-/// What the driver answers, as a number.
+/// Returns the driver's status as a number.
 fn status(result: Result<(), result::DriverError>) -> i32 {
     result.err().map_or(0, |error| error.0 as i32)
 }
@@ -139,7 +139,7 @@ impl Bench {
     }
 
     fn set_factor(&self, factor: [f32; 4]) -> Outcome {
-        // SAFETY: the module is loaded, and the symbol has room for as many.
+        // SAFETY: the module is loaded, and the symbol is large enough.
         unsafe {
             let (address, bytes) = result::module::get_global(self.module, c"factor".to_owned()).map_err(text)?;
             if bytes != 16 {
@@ -150,7 +150,7 @@ impl Bench {
         }
     }
 
-    /// What all kernels take.
+    /// Returns the argument of all kernels.
     fn job(&self) -> Job {
         Job { input: self.input, output: self.output, other: self.input, count: self.count as u64 }
     }
@@ -159,7 +159,7 @@ impl Bench {
         let mut job = self.job();
         let mut arguments = [(&raw mut job).cast::<c_void>()];
         let (grid, block) = ((blocks as u32, 1, 1), (threads as u32, 1, 1));
-        // SAFETY: what a fixture does wrong, the stand-in is to find.
+        // SAFETY: the stand-in must find the faults of a fixture.
         let launched = unsafe {
             result::launch_kernel(self.function(kernel)?, grid, block, shared as u32, self.stream, &mut arguments)
         };
@@ -205,7 +205,7 @@ impl Bench {
         let ended = self.wait();
         let mut output = vec![0_f32; self.count];
         if ended == 0 {
-            // SAFETY: as many elements are there.
+            // SAFETY: the array has this number of elements.
             unsafe { result::memcpy_dtoh_sync(&mut output, self.output) }.map_err(text)?;
         }
         Ok((ended, output))
@@ -260,7 +260,7 @@ fn kernels_run_as_they_are_written(_: StandIn) -> Outcome {
 fn fma_rounds_once_and_nothing_else_is_fused(_: StandIn) -> Outcome {
     let bench = Bench::new(THREADS)?;
     let x = 1.0 + f32::EPSILON;
-    // SAFETY: both arrays have room for as many.
+    // SAFETY: both arrays are large enough.
     unsafe { result::memcpy_htod_sync(bench.input, &[x; THREADS]) }.map_err(text)?;
     // SAFETY: as above.
     let other = unsafe { result::malloc_sync(4 * THREADS) }.map_err(text)?;
@@ -270,12 +270,12 @@ fn fma_rounds_once_and_nothing_else_is_fused(_: StandIn) -> Outcome {
     let mut job = Job { input: bench.input, output: bench.output, other, count: 1 };
     let mut arguments = [(&raw mut job).cast::<c_void>()];
     let function = bench.function("rounds")?;
-    // SAFETY: the arrays have as many elements.
+    // SAFETY: the arrays have this number of elements.
     unsafe { result::launch_kernel(function, (1, 1, 1), (THREADS as u32, 1, 1), 0, bench.stream, &mut arguments) }
         .map_err(text)?;
     expect("rounds", bench.wait(), 0)?;
     let mut output = [0_f32; THREADS];
-    // SAFETY: as many elements are there.
+    // SAFETY: the array has this number of elements.
     unsafe { result::memcpy_dtoh_sync(&mut output, bench.output) }.map_err(text)?;
     // SAFETY: allocated above, and nothing uses it any more.
     unsafe { result::free_sync(other) }.map_err(text)?;
@@ -301,8 +301,8 @@ fn blocks_that_meet_are_a_race(_: StandIn) -> Outcome {
     expect("blocks_meet", ended, if kind() == "races" { LAUNCH_FAILED } else { 0 })
 }
 
-/// Copies that run by themselves come late, some of them, until somebody waits; and a wait for what was never begun is
-/// found, as is a copy to where none can go, and a block that ends ahead of its own.
+/// Some asynchronous copies are delayed until a wait. The stand-in finds a wait for a transaction that was never begun,
+/// a copy to an impossible target, and a block that ends before its own copy.
 fn copies_into_shared_memory_are_late(_: StandIn) -> Outcome {
     let right = |i: usize| {
         let (block, at) = (i / THREADS * THREADS, THREADS - 1 - i % THREADS);
@@ -331,7 +331,7 @@ fn copies_into_shared_memory_are_late(_: StandIn) -> Outcome {
     Ok(())
 }
 
-/// Whoever arrives at a barrier ahead of a wait of its own is late with that, now and then.
+/// A thread that arrives at a barrier and waits later is delayed now and then.
 fn who_arrives_may_rest(_: StandIn) -> Outcome {
     let bench = Bench::new(4096)?;
     let right = |i: usize| (1 + i / THREADS * THREADS + THREADS - 1 - i % THREADS) as f32;
@@ -346,7 +346,8 @@ fn who_arrives_may_rest(_: StandIn) -> Outcome {
     }
 }
 
-/// Warps that wait for each other at barriers in shared memory, never all for all, are no race; whoever does not wait is.
+/// Warps that wait for each other at barriers in shared memory, never all for all, are no race; a warp that does not
+/// wait is one.
 fn warps_hand_on_samples(_: StandIn) -> Outcome {
     let (ended, output) = Bench::new(1024)?.run("hands", 0)?;
     let right = |i: usize| (1 + i - if i % THREADS < 32 { 0 } else { 32 }) as f32 + f32::from(i % THREADS >= 32);
@@ -383,7 +384,7 @@ fn early_launches_wait_for_those_before(_: StandIn) -> Outcome {
         };
         expect(kernel, (launched, bench.wait()), (0, status))?;
     }
-    // What else a launch may be told is not known here.
+    // Other attributes of a launch are unknown here.
     let other = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PRIORITY;
     expect("priority", Bench::new(1024)?.launch_with("follows", other)?, 801)
 }
@@ -394,7 +395,8 @@ fn warps_ask_whether_any(_: StandIn) -> Outcome {
     if output.iter().all(|x| *x == 1.0) { Ok(()) } else { Err(format!("{output:?}")) }
 }
 
-/// A launch has no more shared memory than every chip unless its kernel was told so, and never more than there is.
+/// A launch has no more shared memory than every chip, unless its kernel's limit was raised, and never more than the
+/// chip has.
 fn shared_memory_is_asked_for(_: StandIn) -> Outcome {
     let bench = Bench::new(1024)?;
     let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
@@ -448,7 +450,7 @@ fn what_lies_beyond_shared_memory_is_found_by_the_sanitizer(_: StandIn) -> Outco
 
 fn what_nobody_wrote_is_no_number(_: StandIn) -> Outcome {
     let bench = Bench::new(128)?;
-    // SAFETY: as many elements are there.
+    // SAFETY: the arrays have this number of elements.
     let mut fresh = [0_f32; 128];
     unsafe { result::memcpy_dtoh_sync(&mut fresh, bench.output) }.map_err(text)?;
     let (ended, output) = bench.run("reads_what_nobody_wrote", 0)?;
@@ -494,14 +496,13 @@ fn limits_of_a_launch_are_checked(_: StandIn) -> Outcome {
     expect("the end", bench.wait(), 0)
 }
 
-/// What is copied from page-locked memory is what it holds when the copy's turn comes; from ordinary memory, what it
-/// held at the call.
+/// A copy from page-locked memory reads it when the copy's turn comes; one from ordinary memory, at the call.
 fn copies_are_late(_: StandIn) -> Outcome {
     let bench = Bench::new(1 << 16)?;
     let bytes = 4 << 16;
     // SAFETY: a context is current.
     let pinned = unsafe { result::malloc_host(bytes, 0) }.map_err(text)?;
-    // SAFETY: as many elements are there.
+    // SAFETY: the arrays have this number of elements.
     let pinned_numbers = unsafe { std::slice::from_raw_parts_mut(pinned.cast::<f32>(), 1 << 16) };
     let mut late = [0; 2];
     for round in 0..20 {
@@ -549,7 +550,7 @@ fn what_is_freed_under_work_is_told(stand_in: StandIn) -> Outcome {
     let mut told = String::new();
     for _ in 0..20 {
         let bench = Bench::new(1 << 16)?;
-        // SAFETY: that it is in use is what is to be seen.
+        // SAFETY: the test is about its being in use.
         unsafe {
             let more = result::malloc_sync(4 << 16).map_err(text)?;
             for _ in 0..4 {
@@ -565,7 +566,7 @@ fn what_is_freed_under_work_is_told(stand_in: StandIn) -> Outcome {
 
 fn what_is_freed_twice_is_told(stand_in: StandIn) -> Outcome {
     let _context = Context::new(0)?;
-    // SAFETY: the second is what is to be seen.
+    // SAFETY: the test is about the second call.
     let second = unsafe {
         let address = result::malloc_sync(100).map_err(text)?;
         result::free_sync(address).map_err(text)?;
@@ -589,7 +590,7 @@ fn what_is_left_in_a_context_is_told(stand_in: StandIn) -> Outcome {
 
 fn faults_come_when_they_are_due(stand_in: StandIn) -> Outcome {
     let allocate = || {
-        // SAFETY: a context is current; what comes is freed.
+        // SAFETY: a context is current; what it returns is freed.
         unsafe {
             match result::malloc_sync(100) {
                 Ok(address) => status(result::free_sync(address)),
@@ -652,7 +653,7 @@ fn peers_in_child() -> Outcome {
             expect("with access", (ended, output), (0, vec![3.0; 128]))?;
             // SAFETY: allocated above.
             drop(bench);
-            // What is freed on one device is gone for the kernels of all.
+            // Memory freed on one device is gone for the kernels of all.
             continue;
         }
         expect("without access", ended, ILLEGAL_ADDRESS)?;
@@ -754,7 +755,7 @@ fn a_module_is_compiled_when_it_is_first_loaded(_: StandIn) -> Outcome {
     outcome
 }
 
-/// What a child does, by its name.
+/// Runs the case of a child, by its name.
 pub fn in_child(what: &str) -> Outcome {
     if let Some(outcome) =
         several::in_child(what).or_else(|| generated::in_child(what)).or_else(|| walks::in_child(what))
@@ -778,7 +779,7 @@ pub fn in_child(what: &str) -> Outcome {
         }
         "fork" => {
             let _context = Context::new(0)?;
-            // SAFETY: the child calls nothing but what is to be seen.
+            // SAFETY: the child makes only the calls under test.
             match unsafe { libc::fork() } {
                 0 => {
                     let _ = result::ctx::get_current();

@@ -1,9 +1,9 @@
-//! One array on several devices of a process, bit for bit what one gives: parts that exchange halos, tiles that devices
-//! share out among themselves, copies from device to device.
+//! One array on several devices of a process, bit for bit as on one: parts that exchange halos, tiles shared out among
+//! devices, copies from device to device.
 //!
-//! On the stand-in for the driver (`tests/stand_in/cuda`) all of it is done on 2, 3 and 8 devices, which reach each
-//! other's memory or do not: each in a process of its own, since a driver does not change while one lives. On a real
-//! driver it is done on what there is. With fewer than two devices all is counted as ignored.
+//! On the stand-in for the driver (`tests/stand_in/cuda`) all cases run on 2, 3 and 8 devices, which reach each other's
+//! memory or do not: each in a process of its own, since a driver does not change while one lives. On a real driver
+//! they run on its devices. With fewer than two devices all are counted as ignored.
 
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ use crate::common::{StandIn, selection};
 
 type AnyEngine = dyn Engine + 'static;
 type Outcome = Result<(), String>;
-/// A name, and what is to hold of so many devices.
+/// A name, and a check for a number of devices.
 type Case = (&'static str, fn(usize) -> Outcome);
 
 const CASES: [Case; 15] = [
@@ -41,7 +41,7 @@ const CASES: [Case; 15] = [
     ("what_is_small_or_nothing", small),
 ];
 
-/// Whether the stand-in's devices reach each other: 0 or 1.
+/// Variable that says if the stand-in's devices reach each other: 0 or 1.
 const PEERS: &str = "CUDA_STAND_IN_PEERS";
 
 /// The configurations of the stand-in, each for a process.
@@ -82,8 +82,8 @@ fn all_ends() -> Vec<Ends<f64>> {
     Boundary::all_kinds(2.5).into_iter().map(Ends::from).chain(own).collect()
 }
 
-/// Has `run`, which does so many updates, compute on the devices and on the plain reference, and compares every bit and
-/// the count.
+/// Runs `run`, of this number of updates, on the devices and on the plain reference, and compares every bit and the
+/// count.
 fn check<T: Number>(
     what: &str,
     team: &AnyEngine,
@@ -233,7 +233,7 @@ fn halos_through_the_host(devices: usize) -> Outcome {
     Ok(())
 }
 
-/// As calls have it: what is quickest is chosen.
+/// As calls do it: the quickest way is chosen.
 fn large_lines_in_parts(devices: usize) -> Outcome {
     let team = team(devices)?;
     let (length, sweeps) = if StandIn::find().is_some() { (600_000, 60) } else { (5_000_001, 1000) };
@@ -362,8 +362,7 @@ fn copies_of_what_goes(devices: usize) -> Outcome {
     Ok(())
 }
 
-/// What an array was computed in is given up while the device is still at work on it, and a call over several devices
-/// gets that memory.
+/// An array's memory is released while the device still works on it, and a call over several devices gets that memory.
 fn memory_in_use(devices: usize) -> Outcome {
     let told = |error: Error| error.to_string();
     let team = team(devices)?.in_parts(1, 2);
@@ -387,8 +386,7 @@ fn memory_in_use(devices: usize) -> Outcome {
     Ok(())
 }
 
-/// Arrays of nothing, sweeps of none, arrays that stay on one device.
-/// A span of a timeline: of which device, whether halos travelled, its part and round, from when to when.
+/// A span of a timeline: its device, true for halos, its part and round, its begin and end.
 struct Span {
     device: usize,
     halos: bool,
@@ -399,7 +397,7 @@ struct Span {
     end: f64,
 }
 
-/// The spans of a timeline, in which each has a line.
+/// Returns the spans of a timeline, one a line.
 fn spans(text: &str) -> Result<Vec<Span>, String> {
     let (head, tail) = ("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", "}\n]}\n");
     let body = text.strip_prefix(head).and_then(|text| text.strip_suffix(tail)).ok_or("it is no trace")?;
@@ -425,8 +423,8 @@ fn spans(text: &str) -> Result<Vec<Span>, String> {
     spans.map(|line| of_line(line).ok_or_else(|| format!("no span: {line}"))).collect()
 }
 
-/// The timeline tells of every round of every part, on the part's device; a halo travels when its part's round is over,
-/// and the part's next round begins when it is there.
+/// The timeline has every round of every part, on the part's device; a halo travels after its part's round, and the
+/// part's next round begins after the halo's arrival.
 fn timelines(devices: usize) -> Outcome {
     let file = std::env::temp_dir().join(format!("stencil-timeline-{}-{devices}.json", std::process::id()));
     for (each, at_once, sweeps) in [(1, 2, 7), (3, 3, 9)] {
@@ -460,11 +458,12 @@ fn timelines(devices: usize) -> Outcome {
         }
     }
     std::fs::remove_file(&file).map_err(|error| error.to_string())?;
-    // What cannot be written changes nothing.
+    // A timeline that cannot be written changes nothing.
     let team = team(devices)?.in_parts(1, 2).with_timeline("/nowhere/timeline.json".into());
     selection::forced(|| check_convolution(&team, [6, 30 * devices, 1], [3, 3, 1], Boundary::Circular.into(), 5))
 }
 
+/// Empty arrays, no sweeps, arrays that stay on one device.
 fn small(devices: usize) -> Outcome {
     let team = team(devices)?;
     check_stencil(&team, Lines::new(0, 0), 3, Boundary::Circular, 5)?;

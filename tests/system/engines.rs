@@ -6,8 +6,8 @@
 //! An engine joins with a line in [`engines`]. One that this machine cannot run is counted as ignored, with the reason
 //! in the test's name.
 //!
-//! Where the stand-in for the driver (`tests/stand_in/cuda`) is what is found, what CUDA holds is given back after each
-//! test: nothing may be alive then, and nothing may have been done that must not be.
+//! On the stand-in for the driver (`tests/stand_in/cuda`), all that CUDA holds is released after each test: then
+//! nothing may be alive, and no forbidden action may have been noted.
 
 mod any_filter;
 mod arithmetic;
@@ -40,10 +40,10 @@ use stencil_mex::stencil::Engine;
 use crate::common::{StandIn, ends, selection};
 use checks::{Case, ONE_TILE, Outcome, open_cuda};
 
-/// A name, and what is to hold of CUDA.
+/// A name, and a check of CUDA.
 type CudaCase = (&'static str, fn(Cuda) -> Outcome);
 
-/// A name, and what is to hold of CUDA when calls of the driver fail.
+/// A name, and a check of CUDA when calls of the driver fail.
 type FaultCase = (&'static str, fn(Cuda, StandIn) -> Outcome);
 
 type MakeEngine = fn() -> Result<Box<dyn Engine>, String>;
@@ -97,7 +97,7 @@ const TABLE: [Case; 27] = [
     ("stopped", stops::stopped),
 ];
 
-/// What holds for CUDA alone: its state between calls, and its manners beside others on the same device.
+/// Checks of CUDA only: its state between calls, and other users of the device.
 const CUDA_TABLE: [CudaCase; 32] = [
     ("schemes_without_room", scheme::schemes_without_room),
     ("sweeps_by_every_module", lines::sweeps_by_every_module),
@@ -133,8 +133,7 @@ const CUDA_TABLE: [CudaCase; 32] = [
     ("memory_is_short_for_arrays", memory::memory_is_short_for_arrays),
 ];
 
-/// What holds for CUDA where a call of the driver fails at the worst moment. The stand-in alone fails when it is told
-/// to.
+/// Checks of CUDA when a call of the driver fails at the worst moment. Only the stand-in fails on request.
 const FAULT_TABLE: [FaultCase; 17] = [
     ("progress_counts_once", faults::progress_counts_once),
     ("taps_are_copied_anew_after_a_failure", faults::taps_are_copied_anew_after_a_failure),
@@ -155,7 +154,7 @@ const FAULT_TABLE: [FaultCase; 17] = [
     ("walks_on_every_chip", walks::on_every_chip),
 ];
 
-/// What a child does, by its name.
+/// Runs the case of a child, by its name.
 pub fn in_child(what: &str) -> Outcome {
     match what {
         "tensor cores" => {
@@ -255,7 +254,7 @@ fn trial(
     Trial::test(title, run).with_ignored_flag(absent.is_some())
 }
 
-/// Gives back what CUDA holds, and looks at what the stand-in has noted.
+/// Releases all that CUDA holds, and checks the faults that the stand-in noted.
 fn clear_books(stand_in: StandIn) -> Outcome {
     stand_in.heal();
     cuda::release();

@@ -1,11 +1,10 @@
-//! Every single fault: what the library does where one call of the driver fails, whichever it is.
+//! Single faults: each call of the driver fails in turn, and the library's answer is checked.
 //!
 //! A scenario is run once to count its calls of the driver; then once for each of them with that call failing, for each
 //! kind of failure. Each run must end in the error that is named for it, or in the right bits; nothing may hang,
 //! nothing may stay alive, and the next call must give the right bits.
 //!
-//! It runs on the stand-in for the driver (`tests/stand_in/cuda`) alone; where that is not what is found, all are
-//! counted as ignored.
+//! It runs only on the stand-in for the driver (`tests/stand_in/cuda`); with another driver all are counted as ignored.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +38,7 @@ const KINDS: [Kind; 4] = [
     ("lost device", DEVICE_UNAVAILABLE, Mode::Lost),
 ];
 
-/// What is done: first what is not counted, then what is. Bits that are wrong are an internal error.
+/// Work under test: a preparation, whose calls are not counted, and the work. Wrong bits are an internal error.
 struct Scenario {
     name: &'static str,
     prepare: fn(),
@@ -120,7 +119,7 @@ fn same(what: &str, output: &[f64], expected: &[f64]) -> Result<(), Error> {
     }
 }
 
-/// What the plain reference gives, which every run is compared with: computed once.
+/// Returns the results of the plain reference, which every run is compared with: computed once.
 fn expected(what: &str, compute: impl FnOnce() -> Result<Vec<f64>, Error>) -> Result<Vec<f64>, Error> {
     static KNOWN: Mutex<BTreeMap<String, Vec<f64>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -263,7 +262,7 @@ fn chain_on(cuda: &Cuda, rows: usize, columns: usize) -> Result<(), Error> {
     })
 }
 
-/// Work after which so many updates are counted, whatever was done twice.
+/// Work that counts this number of updates, even if some are done twice.
 fn counting(updates: usize, work: impl FnOnce(&Watch) -> Result<(), Error>) -> Result<(), Error> {
     let watch = Watch::new();
     work(&watch)?;
@@ -314,7 +313,7 @@ fn steps_of_a_program() -> Result<(), Error> {
     scaled_steps("steps of a program", 1, Run { every: 2, ..Run::of(4) })
 }
 
-/// So many steps that the last ones are replayed.
+/// Enough steps for replays of the last ones.
 fn batches_of_steps() -> Result<(), Error> {
     scaled_steps("batches of steps", 0, Run::of(67))
 }
@@ -350,7 +349,7 @@ fn scaled_steps(what: &str, records: usize, run: Run) -> Result<(), Error> {
     steps_of((what, &Cuda::open(None)?), program, outputs, (len, records), &run)
 }
 
-/// A run of a step with one state of so many elements, and so many records.
+/// A run of a step with one state of `len` elements, and this number of records.
 fn steps_of(
     (what, cuda): (&str, &Cuda),
     program: Program,
@@ -390,8 +389,8 @@ fn copies() -> Result<(), Error> {
     })
 }
 
-/// Sweeps of these filters along lines of neighbours and of an older level, with a source if that is wanted: two states,
-/// so many sweeps each. What is there is written over in each sweep: nothing of it may be done twice.
+/// Sweeps of these filters along lines of neighbours and of an older level, with an optional source: two states, and
+/// this number of sweeps for each. Each sweep overwrites its input, so none may be done twice.
 fn scheme_on(cuda: &Cuda, lines: Lines, filters: usize, with_source: bool, sweeps: usize) -> Result<(), Error> {
     const STATES: usize = 2;
     let len = lines.elements();
@@ -432,7 +431,7 @@ fn study() -> Result<(), Error> {
     Study::Angles(Angles { threads: vec![1] }).run(&cuda).map(drop)
 }
 
-/// So many sweeps that a large array had better stay on the device.
+/// Enough sweeps for a large array to be resident.
 fn sweeps_on_the_device() -> Result<(), Error> {
     convolution_on(&Cuda::open(None)?, [90, 70, 1], [3, 3, 1], Boundary::Symmetric, 40)
 }
@@ -444,7 +443,7 @@ fn two_devices() -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether this is how a run may end that met this fault.
+/// True if a run that met this fault may end so.
 fn is_named(kind: Kind, outcome: &Result<(), Error>) -> bool {
     let (_, status, mode) = kind;
     let says = |text: &str, word: &str| text.contains(word) && text.contains("cu");
@@ -517,7 +516,7 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     // Threads that share the work make a few calls more or fewer.
     let names = calls_of(stand_in, scenario)?;
     let calls = names.len();
-    // Of a hundred launches one behind the other, or in turn with an event, the first ones and the last ones stand for
+    // In a long sequence of equal launches, or of launches in turn with an event, the first and the last ones stand for
     // all.
     let alike = |at: usize| {
         (1..=3).any(|period| {
@@ -529,9 +528,9 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     };
     let mut ends = BTreeMap::new();
     let mut failures = Vec::new();
-    // A selection has two kinds of failure of each function, told by the length of its name: one in its first call, the other
-    // in its last; in the next scenario the others. How a scenario opens a device is that of the first one, too, and selected
-    // there.
+    // A selection has two kinds of failure of each function, chosen by the length of its name: one in its first call,
+    // the other in its last; the next scenario has the others. All scenarios open a device in the same way, so this is
+    // selected in the first one only.
     let [first, ..] = &SCENARIOS;
     let opening = match scenario.name == first.name {
         true => 0,
@@ -566,8 +565,7 @@ fn every_fault(stand_in: StandIn, scenario: &Scenario, kind: Kind) -> Result<(),
     Err(format!("{} of {calls} faults:\n{}", failures.len(), failures[..failures.len().min(12)].join("\n")))
 }
 
-/// From the first call of a process to its end, with a fault in each call there is: how the process ends, and what it
-/// says.
+/// Makes each call of a process fail in turn, from the first to the last: checks its exit and its message.
 fn whole_processes(_: StandIn) -> Result<(), String> {
     let whole = child("live", &[])?;
     let calls = whole
@@ -595,7 +593,7 @@ fn whole_processes(_: StandIn) -> Result<(), String> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
-/// What such a process does. A fault that lasts is over at its end: that its release is refused is another subject.
+/// Runs such a process. A permanent fault is lifted before its end: a failing release is another subject.
 pub fn in_child(_: &str) -> Result<(), String> {
     match small() {
         Ok(()) => println!("right bits"),

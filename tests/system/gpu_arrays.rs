@@ -35,8 +35,7 @@ const TABLE: [Case; 11] = [
     ("beside_arrays_of_the_host_and_objects", beside_arrays_of_the_host_and_objects),
 ];
 
-/// What is done in a process of its own, which finds other libraries or other devices: the name, the variables, and
-/// what.
+/// A case in its own process, which finds other libraries or other devices: its name, its variables, its work.
 type ChildCase = (&'static str, fn() -> Vec<(&'static str, String)>, fn(&Host));
 
 const CHILDREN: [ChildCase; 4] = [
@@ -155,12 +154,12 @@ impl<'a> Gpu<'a> {
         unsafe { (self.api.standin_gpu_calls)() }
     }
 
-    /// Has a function of the interface raise an error, after so many calls.
+    /// Makes a function of the interface raise an error, after this number of calls.
     fn raise(&self, after: usize) {
         unsafe { (self.api.standin_gpu_raise)(after) };
     }
 
-    /// Whether that is still to come; it is called off.
+    /// True if that has not happened yet; cancels it.
     fn raise_pending(&self) -> bool {
         unsafe { (self.api.standin_gpu_raise_pending)() != 0 }
     }
@@ -206,7 +205,7 @@ fn samples(class: c_int, count: usize, seed: u64) -> Vec<u8> {
     }
 }
 
-/// A call: what follows the array.
+/// Arguments of a call behind the array.
 struct Rest<'a>(&'static str, Vec<Array<'a>>);
 
 /// The function's name, and its filter or spacing.
@@ -228,7 +227,7 @@ fn sweeps(host: &Host, count: usize) -> Vec<Array<'_>> {
     vec![host.text("Iterations"), host.double(&[1, 1], &[count as f64])]
 }
 
-/// What the CPU makes of the same.
+/// Returns the CPU's result for the same arguments.
 fn expected(host: &Host, rest: &Rest, class: c_int, dims: &[usize], values: &[u8], options: &[Array]) -> Vec<u8> {
     let input = host.make(class, dims, false).with_bytes(values);
     let cpu = host.cpu();
@@ -238,7 +237,7 @@ fn expected(host: &Host, rest: &Rest, class: c_int, dims: &[usize], values: &[u8
     output.bytes(size(class))
 }
 
-/// One good call, with three sweeps: that whatever was before has left no trace.
+/// Makes a valid call, with three sweeps: earlier calls must not influence it.
 fn works(gpu: &Gpu) {
     let host = gpu.host;
     let rest = Rest(STENCIL, vec![host.double(&[1, 3], &noise(3, 4))]);
@@ -320,7 +319,7 @@ fn outputs_of_another_size(gpu: &Gpu) {
 
 /// Two time levels, with a source or without, and the states on the way: two outputs, both on the GPU.
 fn levels_sources_and_states(gpu: &Gpu) {
-    /// What is added in every sweep.
+    /// The source, added in every sweep.
     #[derive(Debug, Clone, Copy)]
     enum Added {
         Nothing,
@@ -365,7 +364,7 @@ fn levels_sources_and_states(gpu: &Gpu) {
                         for (given, values) in given.iter().zip(&values) {
                             assert!(gpu.gather(given) == *values, "{what}: an input");
                         }
-                        // What lies elsewhere is no level and no source of this array.
+                        // Arrays of another place are neither level nor source of this array.
                         let [u, previous, source] = &given;
                         let [on_host, ..] = &plain;
                         let mixed = [[u, on_host, source], [on_host, previous, source]];
@@ -413,7 +412,7 @@ fn empty_arrays(gpu: &Gpu) {
     }
 }
 
-/// That a call is refused with this kind of error, whose text has these words.
+/// Checks that a call is refused with this kind of error, whose text contains these words.
 fn refused(gpu: &Gpu, name: &str, arguments: &[&Array], kind: &str, words: &[&str]) {
     let held = gpu.held();
     let error = gpu.host.refuses(name, 1, arguments, kind, if kind == "dataType" { DATA_TYPE } else { "" });
@@ -436,7 +435,7 @@ fn what_is_refused(gpu: &Gpu) {
             let advice = format!("double ({input})");
             refused(gpu, name, &[&other, second], "dataType", &[&format!("3x4 {word} gpuArray"), &advice]);
         }
-        // The filter is the host's, whatever the array is.
+        // The filter is the host's, wherever the array lies.
         let (x, on_gpu) = (host.ones(&[4, 4]), gpu.array(DOUBLE, &[1, 1], &1.0_f64.to_ne_bytes()));
         refused(gpu, name, &[&x, &on_gpu], "dataType", &["gather ("]);
         refused(gpu, name, &[&on_gpu, &on_gpu], "dataType", &["gather ("]);
@@ -446,7 +445,7 @@ fn what_is_refused(gpu: &Gpu) {
         refused(gpu, name, &[&on_gpu, second, &host.text("Device"), &on_gpu], "option", &["gpuArray"]);
     }
     let volume = gpu.array(DOUBLE, &[2, 2, 2, 2], &[]);
-    // Arrays of ours are made from the host's.
+    // Our arrays are made from the host's.
     let error = host.call(ARRAYS, 1, &[&host.text("new"), &volume]).map(drop).expect_err("it is on the GPU");
     assert!(error.id == "DeviceArray:dataType" && error.text.contains("gather"), "{error:?}");
     // MATLAB cannot use its GPU.

@@ -1,8 +1,8 @@
 //! Tests that have the driver, MPI, the host or the process to themselves: `cargo test --test system [-- FILTER]`.
 //!
-//! Each part of them runs in a process of its own, this program started again: a driver that one part opens, a library
-//! that it loads and memory that it takes are no other part's concern. The names of a part's tests begin with its own. A
-//! filter that begins with that (`faults::`, `engines::cpu-`) starts that part alone.
+//! Each part of them runs in its own process, this program started again: a driver that one part opens, a library that
+//! it loads and memory that it takes do not concern other parts. The names of a part's tests begin with the part's
+//! name. A filter that begins with that (`faults::`, `engines::cpu-`) starts that part only.
 //!
 //! `STENCIL_TEST_PROCESS=faults` makes this process that part's, for a debugger.
 
@@ -29,9 +29,9 @@ type Variables = &'static [(&'static str, &'static str)];
 
 struct Part {
     name: &'static str,
-    /// Its tests, made in a process of its own: what it takes to tell which of them are ignored may change the process.
+    /// Makes its tests, in its own process: finding out which of them are ignored may change the process.
     trials: fn() -> Vec<Trial>,
-    /// What a child of such a process does, by its name.
+    /// Runs the case of a child of such a process, by its name.
     in_child: fn(&str) -> Result<(), String>,
     /// There is a process for each of these, with such variables.
     processes: fn() -> &'static [Variables],
@@ -58,7 +58,7 @@ fn none(what: &str) -> Result<(), String> {
 }
 
 impl Part {
-    /// Whether a test of its can be among those that are asked for.
+    /// True if the arguments may select tests of this part.
     fn is_wanted(&self, arguments: &Arguments) -> bool {
         let beginning = |part: &Part| format!("{}::", part.name);
         let is_anothers = |filter: &String| {
@@ -88,13 +88,13 @@ impl Part {
             }
             status.success()
         };
-        // All of them, whatever became of the first.
+        // Runs all of them, even after a failure.
         (self.processes)().iter().filter(|variables| !start(variables)).count() == 0
     }
 }
 
 fn main() -> ExitCode {
-    // It ends the process if they are wrong, or if help is what is asked for.
+    // Ends the process if the arguments are wrong, or ask for help.
     let arguments = Arguments::from_args();
     let Ok(task) = env::var(PROCESS) else {
         let wanted = PARTS.iter().filter(|part| part.is_wanted(&arguments));

@@ -1,7 +1,7 @@
-//! What the library does where the system has no more memory, in steps of a page: results or errors, and never the end
-//! of the process.
+//! Calls without memory: the limit on addresses grows by a page at a time. Calls return results or errors, and never
+//! end the process.
 //!
-//! Each case runs in a process of its own, this program started again, because the limit on addresses is the process's.
+//! Each case runs in its own process, this program started again, because the limit on addresses is the process's.
 
 use std::process::Command;
 
@@ -16,14 +16,14 @@ use stencil_mex::stencil::{
 
 use crate::common::{PROCESS, task};
 
-/// A name, and what walks the limit and returns how often there was a result and how often an error.
+/// A name, and a function that walks the limit and returns the numbers of results and of errors.
 type Case = (&'static str, fn() -> (usize, usize));
 
 const CASES: [Case; 2] = [("threads", threads), ("runs", runs)];
 
 const PAGE: usize = 4096;
 
-/// Does `work` with room for so many bytes more than the process has.
+/// Does `work` with a limit of this number of bytes above the process's present size.
 fn with_room<T>(bytes: usize, work: impl FnOnce() -> T) -> T {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: usize = pages.split(' ').next().unwrap().parse().unwrap();
@@ -92,7 +92,7 @@ fn runs() -> (usize, usize) {
     let mut output = vec![0.0; input.len()];
     for case in 0..4 {
         let mut expected = vec![0.0; input.len()];
-        // As a call begins: what an earlier one took of the reserve is none of its business.
+        // As at the begin of a call: forgets what an earlier call took of the reserve.
         memory::begin().unwrap();
         run(case, &Reference, &mut expected).unwrap();
         for step in 0..100 {
@@ -122,7 +122,7 @@ fn runs() -> (usize, usize) {
 /// Runs a case in another process.
 fn start(name: &str) -> Result<(), Failed> {
     let mut command = Command::new(std::env::current_exe()?);
-    // Memory comes from the system and goes back there at once, so that the limit is felt.
+    // Memory comes from the system and returns there immediately, so that the limit has effect.
     command.env("MALLOC_ARENA_MAX", "1").env("MALLOC_MMAP_THRESHOLD_", "65536").env("MALLOC_TRIM_THRESHOLD_", "65536");
     let output = command.env(PROCESS, task(name)).output()?;
     if output.status.success() {
@@ -137,7 +137,7 @@ fn start(name: &str) -> Result<(), Failed> {
     .into())
 }
 
-/// A case, in a process of its own.
+/// Runs a case, in its own process.
 pub fn in_child(name: &str) -> Result<(), String> {
     let (_, run) =
         CASES.into_iter().find(|(case, _)| *case == name).ok_or_else(|| format!("there is no case {name}"))?;

@@ -1,5 +1,5 @@
-//! Calls in the middle of a call that runs on CUDA, and what becomes of a run that is interrupted, cleared or forked
-//! meanwhile: through the stand-in for MATLAB.
+//! Calls inside a call that runs on CUDA, and runs that are interrupted, cleared or forked meanwhile: through the
+//! stand-in for MATLAB.
 //!
 //! A test of `tests/checks/matlab.rs` cannot be ignored when it is run; these are, where the library finds no device. Where it
 //! finds the stand-in for the driver, nothing may be alive there once the functions are cleared, and nothing may have
@@ -33,13 +33,13 @@ const TABLE: [Case; 5] = [
     ("a_process_is_forked_in_the_middle_of_a_run", a_process_is_forked_in_the_middle_of_a_run),
 ];
 
-/// A run on CUDA that takes as long as is wished. Each sweep moves all samples by one place, round and round, so that
-/// what comes out shows whether each was done.
+/// A run on CUDA of any duration. Each sweep moves all samples cyclically by one place, so that the result counts the
+/// sweeps.
 #[derive(Debug, Clone, Copy)]
 enum Run {
-    /// Of a stencil, through the lanes.
+    /// A stencil, streamed through the slots.
     Stencil,
-    /// Of a convolution, on an image that stays on the device.
+    /// A convolution, on an image that stays on the device.
     Convolution,
 }
 
@@ -66,7 +66,7 @@ impl Run {
         noise(self.dims()[0].iter().product(), 1)
     }
 
-    /// Does so many sweeps.
+    /// Does this number of sweeps.
     fn run(self, host: &Host, sweeps: usize) -> Result<Vec<f64>, Message> {
         let [dims, filter_dims] = self.dims();
         let mut filter = vec![0.0; filter_dims.iter().product()];
@@ -79,7 +79,7 @@ impl Run {
         host.call(self.name(), 1, &[&[&x, &k], &options[..]].concat()).map(|output| output[0].doubles())
     }
 
-    /// What comes out of that.
+    /// Returns the result of this number of sweeps.
     fn expected(self, sweeps: usize) -> Vec<f64> {
         let (rows, mut samples) = (self.dims()[0][0], self.samples());
         samples.chunks_mut(rows).for_each(|column| column.rotate_right(sweeps % rows));
@@ -91,7 +91,7 @@ impl Run {
         assert_same_bits(&output, &self.expected(sweeps), &format!("{self:?}, {sweeps} sweeps"));
     }
 
-    /// So many sweeps that they take about this long.
+    /// Number of sweeps that takes about this long.
     fn sweeps_for(self, host: &Host, seconds: f64) -> usize {
         let mut sweeps = 1000;
         loop {
@@ -122,7 +122,7 @@ fn call_on(host: &Host, backend: &str, (name, arguments): &(&str, Vec<Array>)) -
     host.call(name, 1, &arguments).map(|output| output[0].doubles())
 }
 
-/// A call on the engine that takes less time for it, with so many sweeps that this is the device.
+/// A call on the faster engine, with enough sweeps for that to be the device.
 fn call_on_the_fastest(host: &Host) -> Result<Vec<f64>, Message> {
     let mut arguments = vec![host.double(&[200_000, 1], &noise(200_000, 7)), host.double(&[1, 5], &noise(5, 3))];
     arguments.extend([host.text("Iterations"), host.double(&[1, 1], &[1000.0])]);
@@ -149,7 +149,7 @@ fn assert_busy(what: &str, name: &str, call: impl FnOnce() -> Result<(), Message
     assert_eq!(error.id, format!("{}:busy", name.trim_end_matches("_CUDA")), "{what}: {error:?}");
 }
 
-/// All that would use the device in use, by name or because no backend is named, is refused at once.
+/// All calls on the device in use, by name or by default, are refused immediately.
 fn assert_all_busy(host: &Host) {
     for call in &small_calls(host) {
         for backend in ["cuda", "auto"] {
@@ -246,8 +246,8 @@ fn an_interrupted_run_ends_soon(host: &Host, _: Option<StandIn>) {
     }
 }
 
-/// What a forked process does, which has nothing of its parent's devices: ends with status 7 where all is as it should
-/// be.
+/// Calls the library in a forked process, which has none of its parent's devices: exits with status 7 if all results
+/// are right.
 fn in_child(host: &Host, expected: &[Vec<f64>], first: impl FnOnce()) -> ! {
     let good = catch_unwind(AssertUnwindSafe(|| {
         first();
@@ -291,7 +291,7 @@ fn a_process_is_forked_in_the_middle_of_a_run(host: &Host, _: Option<StandIn>) {
             // SAFETY: as above.
             child.set(unsafe { libc::fork() });
             if child.get() == 0 {
-                // In the middle of a call that nobody works on any more.
+                // Inside a call whose work is over.
                 host.clear(DERIVATIVE);
             }
         };

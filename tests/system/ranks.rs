@@ -1,10 +1,10 @@
 //! Ranks that speak to each other by MPI: this program runs itself under `mpirun`, as 1, 2, 3 and 5 processes on this
 //! machine, through shared memory and once more through the loopback.
 //!
-//! Where there is no `mpirun` or no `mpicc`, the tests are counted as ignored. Each has a time limit: what they are
-//! about above all is that nobody waits for ever.
+//! Without `mpirun` or `mpicc` the tests are counted as ignored. Each has a time limit, since their main subject is
+//! that no rank waits for ever.
 //!
-//! Where there is a CUDA driver, real or the stand-in, ranks exchange halos of arrays on GPUs, too.
+//! With a CUDA driver, real or the stand-in, ranks exchange halos of arrays on GPUs, too.
 
 mod apart;
 mod calls;
@@ -28,19 +28,19 @@ use stencil_mex::ranks::World;
 use crate::common::{PROCESS, selection, task};
 use calls::DONE;
 
-/// What a case may take, on a machine where others are at work, too.
+/// Time limit of a case, on a machine with other load.
 const LIMIT: Duration = Duration::from_secs(60);
 
 const RANKS: [usize; 4] = [1, 2, 3, 5];
 
-/// The number of ranks of which the selection runs each case: some have neighbours on both sides, some on one.
+/// Number of ranks with which the selection runs each case: some have neighbours on both sides, some on one.
 const SELECTED: usize = 3;
 
-/// What each of some ranks does.
+/// A name, and the work of each rank.
 type Case = (&'static str, fn(&'static World));
 
-/// The cases of ranks that are started by a launcher. At the end of each all ranks exit at once, those that come first
-/// while others are still in their last call.
+/// The cases of ranks that are started by a launcher. At the end of each all ranks exit immediately, the first while
+/// others are still in their last call.
 const CASES: [Case; 17] = [
     ("places_are_told", messages::places_are_told),
     ("gathers_of_any_length", messages::gathers_of_any_length),
@@ -71,7 +71,7 @@ const ON_LOOPBACK: [&str; 6] = [
     "exits_in_the_middle_of_a_call",
 ];
 
-/// What one rank does.
+/// Runs one rank.
 pub fn in_child(case: &str) -> Result<(), String> {
     // SAFETY: it ends the process if all else fails.
     unsafe { libc::alarm(LIMIT.as_secs() as u32 + 10) };
@@ -81,7 +81,7 @@ pub fn in_child(case: &str) -> Result<(), String> {
         _ => match gpus::ON_GPUS.iter().find(|known| known.0 == case) {
             Some((.., run)) => {
                 run(World::get().expect("ranks"));
-                // What is alive when a process ends is a fault on the stand-in.
+                // The stand-in reports objects that are alive at the end of a process.
                 cuda::release();
             }
             None => return Err(format!("there is no case {case}")),
@@ -91,7 +91,7 @@ pub fn in_child(case: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Where the ranks are run: this program, and beside it what speaks MPI.
+/// Folder from which the ranks run: this program, and the library built for MPI.
 struct Folder {
     path: PathBuf,
 }
@@ -173,8 +173,8 @@ fn run(command: &mut Command, case: &str, ranks: usize) -> Result<(), Failed> {
             break Some(status);
         }
         if since.elapsed() > LIMIT {
-            // It ends what it started.
-            // SAFETY: the process is ours, and has not been waited for.
+            // `mpirun` ends its ranks.
+            // SAFETY: the process is our child, and has not been waited for.
             unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
             std::thread::sleep(Duration::from_secs(3));
             let _ = child.kill();

@@ -1,8 +1,7 @@
 //! The studies of constant memory, run small on the first device. Where there is none they are counted as ignored, with
 //! the reason in their names.
 //!
-//! A study compares every element with the CPU's before it times anything: that it comes back at all is most of what is
-//! tested here.
+//! A study compares every element with the CPU's before it times anything: these tests mostly check that it returns.
 //!
 //! On the stand-in for the driver (`tests/stand_in/cuda`) a study launches each kernel as often as on a device, and
 //! every thread of it takes its turn: sizes are smaller there.
@@ -17,7 +16,7 @@ use crate::common::StandIn;
 type Outcome = Result<(), String>;
 type Case = (&'static str, fn(&Cuda) -> Outcome);
 
-/// Sizes that blocks divide and sizes that they do not; less than a block, and less than what a stencil reaches.
+/// Sizes that blocks divide and sizes that they do not; smaller than a block, and than a stencil's radius.
 const COUNTS: [usize; 7] = [1, 3, 31, 1024, 1025, 40_000, 1 << 20];
 
 /// Sizes for the stand-in, which is slow.
@@ -41,7 +40,7 @@ const TABLE: [Case; 7] = [
     ("it_is_used_between_other_calls", it_is_used_between_other_calls),
 ];
 
-/// Runs a study and looks at what holds for every measurement; `rows` are the names of kernel and pattern in their
+/// Runs a study and checks the properties of every measurement; `rows` are the names of kernel and pattern in their
 /// order, for every size.
 fn run(cuda: &Cuda, study: &Study, rows: &[(&str, &str)], elements: &[usize]) -> Result<Vec<Measurement>, String> {
     let all = study.run(cuda).map_err(|error| error.to_string())?;
@@ -111,7 +110,7 @@ fn convolution(cuda: &Cuda) -> Outcome {
     let all = (&[1, 5, 16, 31, 32, 33, 100, 301][..], &[1, 2, 3, 4, 5, 6, 7][..]);
     let (sizes, radii) = if on_stand_in() { (&[5, 33][..], &[1, 7][..]) } else { all };
     for &size in sizes {
-        // There a small array has the large radius, and the large array the small one.
+        // The small array has the large radius there, and the large array the small one.
         for &radius in radii.iter().filter(|&&radius| !on_stand_in() || (radius == 7) == (size == 5)) {
             let all = run(cuda, &Study::Convolution(Convolution { size, radius }), &rows, &[size * size])?;
             let operations: Vec<_> = all.iter().map(|one| one.operations_per_byte.unwrap_or(f64::NAN)).collect();
@@ -136,7 +135,7 @@ fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
     ];
     let round = || studies.iter().try_for_each(|study| study.run(cuda).map(drop).map_err(|error| error.to_string()));
     let free = || cuda.free_memory().map_err(|error| error.to_string());
-    // What the driver keeps for itself has found its size by then.
+    // The memory that the driver keeps has its final size by then.
     for _ in 0..rounds {
         round()?;
     }
@@ -148,8 +147,7 @@ fn no_memory_is_kept(cuda: &Cuda) -> Outcome {
     if after == before { Ok(()) } else { Err(format!("{before} bytes were free before, {after} after")) }
 }
 
-/// What a study leaves in constant memory is not what the stencil computes with, nor the other way round; and a release
-/// in between does no harm.
+/// The constant memory of a study and that of stencils do not affect each other; a release between them does no harm.
 fn it_is_used_between_other_calls(cuda: &Cuda) -> Outcome {
     use stencil_mex::stencil::{Compute, Lines, Source, Stencil, Taps, Target};
     let study = Study::Convolution(Convolution { size: if on_stand_in() { 16 } else { 64 }, radius: 3 });

@@ -106,7 +106,8 @@ function u = arrayOf (x, like, what)
   end
 end
 
-% What a recording ends with: where, and under the identifier of what cannot be recorded.
+% Raises the error of a recording: with its place, and the identifier of what
+% cannot be recorded.
 function explain (caught, count, guessed)
   few = 'undefined in return list|called with too many outputs|Number of Outputs are Wrong|some elements undefined';
   if count > 1 && guessed && ~isempty (regexp (caught.message, few, 'once'))

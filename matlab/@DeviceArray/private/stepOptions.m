@@ -40,7 +40,7 @@ function [arguments, asked] = stepOptions (f, inputs)
       call = fromBase ();
       count = call (@nargout, f);
     catch
-      % Of a function of the host's nobody knows.
+      % The number is unknown for a function of the host's.
       count = -1;
     end
     if count < 0 || strncmp (func2str (f), '@', 1)

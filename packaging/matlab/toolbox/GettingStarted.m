@@ -1,7 +1,7 @@
 %% Getting started with stencil-mex
 % Run this script section by section. Without a GPU everything runs on the CPU and gives the same bits.
 
-%% What computes here
+%% The engine
 device = ConstantMemoryDevice_CUDA ();
 fprintf ('Backend: %s (%s)\n', device.Backend, device.BackendReason);
 

@@ -1,12 +1,12 @@
-//! Which file depends on which, by the names that it takes from there.
+//! Dependencies between files, by the names that they use of each other.
 //!
-//! A file depends on another where it names an item that is defined there, in a path (`super::pace::UNIT`,
+//! A file depends on another if it names an item that is defined there, in a path (`super::pace::UNIT`,
 //! `memory::zeros`) or by a `use` of its own. Not counted are:
 //! - a re-export (`pub use`, `pub(crate) use`): a path through it leads to the file of the definition;
-//! - what a parent (`mod.rs`, `lib.rs`) names of the modules below it: to put them together is its task, and they may
-//!   name what it defines;
+//! - names that a parent (`mod.rs`, `lib.rs`) uses of the modules below it: it puts them together, and they may name its
+//!   definitions;
 //! - the name of a module, and methods;
-//! - what stands under `#[cfg(test)]`.
+//! - code under `#[cfg(test)]`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,22 +19,22 @@ struct Module {
     parent: Option<usize>,
     children: BTreeMap<String, usize>,
     items: BTreeSet<String>,
-    /// What a `use` brings in, under which name; more than one where functions have a `use` of their own.
+    /// Items that a `use` imports, by name; several if functions have their own `use`.
     uses: Vec<(String, Vec<String>)>,
-    /// The modules of which a `use` brings in all.
+    /// The modules from which a `use` imports all.
     globs: Vec<Vec<String>>,
     /// Each path that is named here, but for re-exports.
     named: BTreeSet<Vec<String>>,
 }
 
-/// What a path leads to.
+/// Target of a path.
 enum Target {
     Module(usize),
     /// An item of this name, in the file of this module.
     Item(usize, String),
 }
 
-/// Which file depends on which, and by which names.
+/// Dependencies of each file, with the names that cause them.
 pub struct Graph(BTreeMap<String, BTreeMap<String, BTreeSet<String>>>);
 
 /// Files that depend on each other.
@@ -44,7 +44,7 @@ pub struct Cycle {
 }
 
 impl Graph {
-    /// Of the crate whose root is `src/lib.rs`.
+    /// Makes the graph of the crate whose root is `src/lib.rs`.
     pub fn of_crate(files: &[File]) -> Graph {
         let files: BTreeMap<&str, &File> = files.iter().map(|file| (&*file.path, file)).collect();
         let mut modules = Vec::new();
@@ -63,7 +63,7 @@ impl Graph {
         graph
     }
 
-    /// All groups of files of which each depends, directly or not, on each other.
+    /// All groups of files that depend on each other, directly or not.
     pub fn circles(&self) -> Vec<Cycle> {
         let reach: BTreeMap<&str, BTreeSet<&str>> = self.0.keys().map(|file| (&**file, self.reached(file))).collect();
         let reaches = |a: &str, b: &str| reach.get(a).is_some_and(|reached| reached.contains(b));
@@ -217,7 +217,7 @@ fn path_at(tokens: &[Token]) -> Vec<String> {
     path
 }
 
-/// Whether what begins here is `#[cfg(test)]`, or another condition that asks for tests.
+/// True if `#[cfg(test)]` begins here, or another condition that asks for tests.
 fn is_for_tests(tokens: &[Token]) -> bool {
     let [hash, open, cfg, ..] = tokens else { return false };
     if !(hash.is("#") && open.is("[") && cfg.is("cfg")) {
@@ -241,12 +241,12 @@ fn end_of_item(file: &File, at: usize) -> usize {
     }
 }
 
-/// Whether a module is another one, or below it.
+/// True if a module is another one, or below it.
 fn is_within(modules: &[Module], module: usize, other: usize) -> bool {
     module == other || modules[module].parent.is_some_and(|parent| is_within(modules, parent, other))
 }
 
-/// What a path leads to, named in a module; `None` for what is not of the crate.
+/// Returns the target of a path, named in a module; `None` if it is outside the crate.
 fn resolve(modules: &[Module], scope: usize, path: &[String], depth: usize) -> Option<Target> {
     let (first, rest) = path.split_first()?;
     let mut target = match &**first {
@@ -257,7 +257,7 @@ fn resolve(modules: &[Module], scope: usize, path: &[String], depth: usize) -> O
     };
     for name in rest {
         target = match target {
-            // A variant, or what else belongs to an item.
+            // A variant, or another member of an item.
             Target::Item(..) => return Some(target),
             Target::Module(module) if name == "super" => Target::Module(modules[module].parent?),
             Target::Module(module) => look_up(modules, module, name, depth)?,
@@ -266,7 +266,7 @@ fn resolve(modules: &[Module], scope: usize, path: &[String], depth: usize) -> O
     Some(target)
 }
 
-/// What a name stands for in a module.
+/// Returns the target of a name in a module.
 fn look_up(modules: &[Module], scope: usize, name: &str, depth: usize) -> Option<Target> {
     /// Re-exports of re-exports; more would be a `use` that leads to itself.
     const DEEPEST: usize = 12;

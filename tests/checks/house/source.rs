@@ -3,8 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-/// Where sources are, from the root of the package.
+/// Folders and files of the sources, from the root of the package.
 const FOLDERS: [&str; 5] = ["benches", "build.rs", "cuda", "src", "tests"];
+
+/// Endings of the sources' names.
+const ENDINGS: [&str; 8] = [".rs", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp"];
+
+/// Folders of scripts.
+const FOLDERS_OF_SCRIPTS: [&str; 5] = ["benches", "examples", "matlab", "packaging", "tests"];
 
 /// A file of the sources.
 pub struct File {
@@ -21,23 +27,38 @@ pub fn is_test(path: &str) -> bool {
 
 /// All sources, in the order of their paths.
 pub fn sources() -> Vec<File> {
-    fn collect(root: &Path, path: String, found: &mut Vec<File>) {
+    files(&FOLDERS, |path| ENDINGS.iter().any(|end| path.ends_with(end)))
+}
+
+/// All scripts: of MATLAB and Octave, Python and the shell. Only their comments are read.
+pub fn scripts() -> Vec<File> {
+    files(&FOLDERS_OF_SCRIPTS, is_script)
+}
+
+/// True for the name of a script. Those of the shell have no ending.
+fn is_script(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    !name.contains('.') || [".m", ".tst", ".py"].iter().any(|end| name.ends_with(end))
+}
+
+fn files(folders: &[&str], is_wanted: fn(&str) -> bool) -> Vec<File> {
+    fn collect(root: &Path, path: String, is_wanted: fn(&str) -> bool, found: &mut Vec<File>) {
         let at = root.join(&path);
         if at.is_dir() {
             let entries = fs::read_dir(&at).unwrap_or_else(|error| panic!("{path}: {error}"));
             let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
             names.sort();
-            names.into_iter().for_each(|name| collect(root, format!("{path}/{name}"), found));
-        } else if [".rs", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp"].iter().any(|end| path.ends_with(end)) {
+            names.into_iter().for_each(|name| collect(root, format!("{path}/{name}"), is_wanted, found));
+        } else if is_wanted(&path) {
             let text = fs::read_to_string(&at).unwrap_or_else(|error| panic!("{path}: {error}"));
             found.push(File::new(&path, text));
         }
     }
     let mut found = Vec::new();
-    for folder in FOLDERS {
-        collect(Path::new(env!("CARGO_MANIFEST_DIR")), folder.to_string(), &mut found);
+    for folder in folders {
+        collect(Path::new(env!("CARGO_MANIFEST_DIR")), folder.to_string(), is_wanted, &mut found);
     }
-    assert!(found.len() > 150, "only {} sources were found", found.len());
+    assert!(found.len() > 150, "only {} files were found in {folders:?}", found.len());
     found
 }
 
@@ -48,7 +69,7 @@ pub struct Token {
     pub line: usize,
 }
 
-/// A line of a comment without what marks it, and whether nothing else is ahead of it on the line.
+/// A line of a comment without its marker; `alone` if nothing else is ahead of it on the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Comment {
     text: String,
@@ -68,7 +89,10 @@ impl Token {
 
 impl File {
     pub fn new(path: &str, text: String) -> File {
-        let (tokens, comments) = lex(&text, path.ends_with(".rs"));
+        let (tokens, comments) = match is_script(path) {
+            true => (Vec::new(), comments_of_script(&text)),
+            false => lex(&text, path.ends_with(".rs")),
+        };
         File { path: path.to_string(), text, tokens, comments }
     }
 
@@ -105,7 +129,7 @@ impl File {
         found
     }
 
-    /// What has a body behind its parameters, at the level of namespaces and structs.
+    /// Returns the items that have a body behind their parameters, at the level of namespaces and structs.
     fn cuda_functions(&self) -> Vec<(String, usize, usize)> {
         const NOT_NAMES: [&str; 4] = ["__launch_bounds__", "__attribute__", "alignas", "requires"];
         let (mut found, mut at, mut begin) = (Vec::new(), 0, 0);
@@ -216,6 +240,22 @@ fn lex(text: &str, rust: bool) -> (Vec<Token>, Vec<Comment>) {
     (tokens, comments)
 }
 
+/// Returns the lines that are comments or begin a docstring. Text that is indented behind its sign, as in help texts,
+/// stays so; a command of Texinfo or of the system is an empty line.
+fn comments_of_script(text: &str) -> Vec<Comment> {
+    let comment = |(i, line): (usize, &str)| {
+        let line = line.strip_prefix("%!").unwrap_or(line).trim_start();
+        if let Some(text) = line.strip_prefix("\"\"\"") {
+            return Some(Comment { text: text.to_string(), line: i + 1, alone: false });
+        }
+        let text = line.trim_start_matches(['#', '%']);
+        let is_command = text.trim_start().starts_with(['@', '!']) || text.starts_with(" -*-");
+        let text = if is_command { "" } else { text.strip_prefix(' ').unwrap_or(text) };
+        line.starts_with(['#', '%']).then(|| Comment { text: text.to_string(), line: i + 1, alone: true })
+    };
+    text.lines().enumerate().filter_map(comment).collect()
+}
+
 fn comment_length(rest: &str, nests: bool) -> usize {
     if rest.starts_with("//") {
         return rest.find('\n').unwrap_or(rest.len());
@@ -232,8 +272,8 @@ fn comment_length(rest: &str, nests: bool) -> usize {
     at
 }
 
-/// The bytes of the text or the character that begins here, if one does. (In Rust a name of a lifetime is neither: its
-/// sign is taken for one of its own.)
+/// Length of the string or character literal that begins here, if one does. (In Rust a lifetime is neither: its quote
+/// is a token.)
 fn text_length(rest: &str, rust: bool) -> Option<usize> {
     let ahead =
         rest.find(|c: char| !matches!(c, 'r' | 'R' | 'b' | 'c' | 'u' | 'L' | '8')).filter(|&ahead| ahead <= 3)?;
@@ -313,5 +353,12 @@ mod tests { use crate::d::Tested; fn of_tests() {} }
     #[test]
     fn paragraphs_are_told_from_lines() {
         assert_eq!(file("src/a.rs", RUST).paragraphs_that_begin("The same"), [5, 8, 9, 12]);
+    }
+    #[test]
+    fn paragraphs_of_scripts_are_told_from_lines() {
+        let text = "## -*- texinfo -*-\n## @deftypefn\n## What it is.\n## What goes on.\n##\n##   What a help text has.\n\
+                    %!test # What a name is\n%! ## What is tested.\n    \"\"\"What a docstring says.\"\"\"\nx = 'What';\n";
+        assert_eq!(file("tests/octave/a.tst", text).paragraphs_that_begin("What "), [3, 8, 9]);
+        assert_eq!(file("tests/run", "#!/bin/sh\n# Of this.\n").paragraphs_that_begin("Of "), [2]);
     }
 }

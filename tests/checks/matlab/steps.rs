@@ -1,5 +1,5 @@
-//! Steps of solvers, recorded and run by the calls that `DeviceArray.iterate` and `DeviceArray.compile` make: the bits and
-//! classes of the plain loop of verbs, what is kept on the way, what cannot be recorded, and that nothing is left.
+//! Steps of solvers, recorded and run by the calls of `DeviceArray.iterate` and `DeviceArray.compile`: the bits and
+//! classes of the plain loop of verbs, records on the way, errors of recordings, and released arrays.
 
 use std::ops::Deref;
 
@@ -10,7 +10,7 @@ const DERIVATIVE: &str = "DerivativeConstantMemory_CUDA";
 
 // ---- the class's side
 
-/// What a call returned. An object of the class gives up its array when it goes.
+/// Output of a call. An object of the class releases its array when it goes.
 struct Item<'a> {
     host: &'a Host,
     array: Array<'a>,
@@ -53,7 +53,7 @@ impl Item<'_> {
 
 /// A verb that gives one thing.
 fn verb<'a>(host: &'a Host, word: &str, arguments: &[&Array]) -> Item<'a> {
-    // What MATLAB computes itself: two numbers, of reductions.
+    // Functions that MATLAB computes itself: two numbers, of reductions.
     if let [a, b] = arguments
         && [a, b].iter().all(|array| array.class_name() == "double")
     {
@@ -141,7 +141,7 @@ impl<'a> Step<'a> {
         Ok(results.into_iter().map(|array| Item { host: self.host, array }).collect())
     }
 
-    /// Runs it: what it gives, then how many steps were done and whether the end came by itself.
+    /// Runs it: returns its outputs, the number of steps, and true if the condition ended it.
     fn run(&self, plan: [usize; 4], values: &Array, states: &[Item], kinds: usize) -> (Vec<Item<'a>>, [f64; 2]) {
         let mut results = self.try_run(plan, values, states, kinds + 1).expect("it runs");
         assert_eq!(results.len(), kinds + 1);
@@ -150,10 +150,10 @@ impl<'a> Step<'a> {
     }
 }
 
-/// A function of array code: from some arrays to as many others.
+/// A function of array code: from some arrays to an equal number of others.
 type Code = for<'a> fn(&'a Host, &[Item<'a>]) -> Vec<Item<'a>>;
 
-/// The plain loop, so many steps.
+/// The plain loop of this number of steps.
 fn plainly<'a>(host: &'a Host, code: Code, steps: usize, mut states: Vec<Item<'a>>) -> Vec<Item<'a>> {
     for _ in 0..steps {
         states = code(host, &states);
@@ -273,7 +273,7 @@ fn residuals<'a>(host: &'a Host, class: i32) -> Vec<Item<'a>> {
     vec![zero, r, d, verb(host, "make", &[&square, &backend, &cpu])]
 }
 
-/// Whatever holds arrays gives them up in `test`.
+/// Checks that `test` releases all arrays.
 fn leaves_nothing(test: fn(&Host)) {
     in_matlab(move |host| {
         let before = count(host);
@@ -320,7 +320,7 @@ fn a_recorded_step_has_the_bits_of_the_plain_loop() {
     });
 }
 
-/// A state that grows by two values of each step; what is recorded of it, and whether its sum is large.
+/// A state that grows by two values of each step; its record, and true if its sum is large.
 fn fed<'a>(host: &'a Host, u: &Item<'a>, [a, b]: [&Array; 2]) -> [Item<'a>; 3] {
     let u = verb(host, "minus", &[&verb(host, "plus", &[u, a]), &verb(host, "times", &[b, &number(host, 0.01)])]);
     let (all, second) = (number(host, 0.0), number(host, 2.0));
@@ -335,7 +335,7 @@ fn values_in_time(host: &Host) -> Item<'_> {
     held(host, DOUBLE, &[2, 10], &(0..20).map(|i| 1.0 + f64::from(i % 7)).collect::<Vec<_>>())
 }
 
-/// What so many steps of the plain loop give, after each of them: the states, what is recorded, and whether it is over.
+/// Returns the results of each step of the plain loop: the states, the record, and true at the end.
 fn fed_plainly(host: &Host, steps: usize) -> Vec<[Item<'_>; 3]> {
     let values = values_in_time(host);
     let values = verb(host, "gather", &[&values]).doubles();
@@ -434,7 +434,7 @@ fn what_cannot_be_recorded() {
         host.refuses(STENCIL, 1, &[&strange[0], &filter], "trace", "");
         host.refuses(CONVOLUTION, 1, &[&strange[0], &filter], "trace", "");
         refuses("plus", &[&strange[0], &v], "trace", "");
-        // The places of such arrays are still told.
+        // The places of such arrays are still reported.
         let place = verb(host, "where", &[&strange[0]]);
         assert_eq!(place.fields().len(), 4);
     });
@@ -549,7 +549,7 @@ fn arguments_that_a_step_does_not_fit() {
         refused(&step, [4, 0, 0, 1], &none, &u, "trace");
         refused(&step, [4, 0, 0, 1], &narrow, &u, "trace");
         refused(&step, [4, 0, 0, 1], &single, &u, "trace");
-        // So many numbers in all that they cannot be counted.
+        // Too many numbers in all to be counted.
         let (value, tall) = (held(host, DOUBLE, &[1, 1], &[0.5]), held(host, DOUBLE, &[1 << 11, 1], &[0.5; 1 << 11]));
         let like: Vec<_> = [&u[0].array].into_iter().chain([&value.array; 1 << 11]).collect();
         let (many, traced) = Step::record(host, &like);
@@ -575,7 +575,7 @@ fn steps_are_recorded_anew_and_given_up() {
         let before = count(host);
         let (step, traced) = Step::record(host, &[&u]);
         step.finish([1, 0, 0], &[twice(&traced[0])]);
-        // A compiled step that is called with another class is recorded again. What was recorded first is gone with that.
+        // A compiled step that is called with another class is recorded again, and the first recording is released.
         let number = verb(host, "record", &[&single, &step.number]);
         assert_eq!(number.doubles(), step.number.doubles());
         let argument = verb(host, "argument", &[&number, &single]);

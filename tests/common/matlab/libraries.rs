@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::SystemTime;
 
-/// Each of the libraries, its source, and options of its own. That for arrays on a GPU lies in a folder of its own for
-/// each name that it has had.
+/// The libraries, with their sources and options. The library for arrays on a GPU lies in a folder for each name that
+/// it has had.
 const LIBRARIES: [(&str, &str, &[&str]); 4] = [
     ("libmx.so", "mx.cpp", &[]),
     ("libmex.so", "mex.cpp", &["-lmx", "-Wl,-rpath,$ORIGIN", "-ldl"]),
@@ -30,7 +30,7 @@ pub fn stand_in_dir() -> PathBuf {
 
 fn compile(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
-    // Processes that start at once wait for the first of them.
+    // Processes that start at the same time wait for the first of them.
     let lock = File::create(to.join("lock"))?;
     lock.lock()?;
     // Written when all is there.

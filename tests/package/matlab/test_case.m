@@ -1,6 +1,6 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {@var{testCase} =} test_case ()
-## Stands for MATLAB's matlab.unittest.TestCase, with what the toolbox's tests use of it.
+## Replaces MATLAB's matlab.unittest.TestCase, with the methods that the toolbox's tests use.
 ## @end deftypefn
 
 function testCase = test_case ()

@@ -1,12 +1,12 @@
 // CUDA's words for a C++ compiler: the kernels of cuda/ are compiled with this header ahead of them, unchanged, and run
 // by executor.cpp, a block's threads as fibers.
 //
-// What is here is what the kernels use, and no more. A word that is missing is a compile error that names it.
+// Words of CUDA that the kernels use, and no others. A missing word is a compile error that names it.
 #pragma once
 
 #include <string.h>
 
-// Of C's <math.h>, which takes longer to compile in C++ than most kernels do; and CUDA's fma of floats.
+// Functions of C's <math.h>, which takes longer to compile in C++ than most kernels do; and CUDA's fma of floats.
 extern "C" {
 double fma(double, double, double) noexcept;
 float fmaf(float, float, float) noexcept;
@@ -55,12 +55,12 @@ extern uint3 blockIdx;
 extern dim3 blockDim;
 extern dim3 gridDim;
 
-// Where a thread waits for the others of its block. The line tells one barrier from another.
+// A thread waits for the others of its block. The line identifies the barrier.
 void stand_in_barrier(int line);
-// Where it waits for those of its warp that `mask` has.
+// A thread waits for those of its warp that `mask` has.
 void stand_in_warp_barrier(unsigned int mask, int line);
-// Room for a value of up to 64 bytes that this thread gives to its warp, and, after the barrier, what the thread of
-// `lane` gave.
+// Memory for a value of up to 64 bytes that this thread gives to its warp, and, after the barrier, the value of the
+// thread of `lane`.
 void* stand_in_warp_give();
 const void* stand_in_warp_take(unsigned int lane);
 // The lane of this thread.
@@ -68,8 +68,8 @@ unsigned int stand_in_lane();
 // The shared memory that the launch asked for.
 void* stand_in_dynamic_shared();
 
-// A barrier in shared memory for copies in bulk, one phase after the other: made for so many arrivals; a thread that
-// arrives and announces bytes; a copy of announced bytes; and where a thread waits until the phase of a parity is over.
+// A barrier in shared memory for copies in bulk, one phase after the other: its construction for a number of arrivals;
+// an arrival that announces bytes; a copy of announced bytes; and a wait for the end of the phase of a parity.
 void stand_in_make_barrier(unsigned long long* barrier, int arrivals);
 void stand_in_arrive(unsigned long long* barrier, int bytes);
 void stand_in_copy_bulk(void* to, const void* from, int bytes, unsigned long long* barrier);
@@ -81,8 +81,8 @@ void stand_in_copy_out_bulk(void* to, const void* from, int bytes);
 void stand_in_copy_element(void* to, const void* from, int bytes);
 void stand_in_end_group();
 void stand_in_wait_groups(int later);
-// Where a thread waits for the launch before its own, if that may begin early. Here launches follow each other, and it is
-// seen that each thread has asked before it copies from an array or ends.
+// A thread waits for the launch before its own, if that may begin early. Here launches follow each other: checks that
+// each thread has waited before it copies from an array or ends.
 void stand_in_follow_launch_before();
 }
 
@@ -102,7 +102,7 @@ struct stand_in_warp_sync {
     void with(unsigned int mask = 0xffffffffu) const { stand_in_warp_barrier(mask, line); }
 };
 
-// Which lane of a group of `width` a shuffle reads, and whether it is one of the group; if not, a thread keeps its own
+// The lane of a group of `width` that a shuffle reads; false if it is outside the group, and a thread keeps its own
 // value.
 struct stand_in_exact {
     static bool from(unsigned int lane, int by, int width, unsigned int& source) {
@@ -183,7 +183,7 @@ static inline long long __double_as_longlong(double value) {
     return bits;
 }
 
-// One operation, rounded to nearest: a processor's own, which the compiler is told not to fuse.
+// One operation, rounded to nearest: the processor's, which the compiler must not fuse.
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fsub_rn(float a, float b) { return a - b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
@@ -197,8 +197,8 @@ static inline double __ddiv_rn(double a, double b) { return a / b; }
 static inline double __dsqrt_rn(double a) { return sqrt(a); }
 static inline double __fma_rn(double a, double b, double c) { return fma(a, b, c); }
 
-// What lies between these two is the block's shared memory, but for what is constant or global: told to the executor by
-// the module.
+// The statics between these two are the block's shared memory, unless they are constant or global: the module passes
+// them to the executor.
 extern char __bss_start[] __attribute__((visibility("hidden")));
 extern char _end[] __attribute__((visibility("hidden")));
 extern "C" __attribute__((visibility("default"))) inline void stand_in_statics(char** begin, char** end) {

@@ -8,15 +8,14 @@
 //    written before the call returns.
 //  - Kernels run in the executor, a process for each context: see executor.cpp. Those of a module that the library has
 //    made at run time are interpreted there: see ptx.hpp.
-//  - Devices reach each other's memory, or do not. While a copy between two of them is under way, what it is to write
-//    holds the pattern of new memory. Two pieces of work on two devices at the same bytes, one of them writing, with
-//    nothing that orders them, are told, in whatever order they ran: copies always, and kernels where the executor
-//    looks for races.
-//  - Any call can be told to fail (stand_in_fail). What is alive is counted; what is freed under work that uses it,
-//    freed twice, or used afterwards is told on standard error and counted. A process that ends with anything alive, or
-//    after any such misuse, ends with status 86.
+//  - Devices reach each other's memory, or do not. While a copy between two of them is under way, its target
+//    holds the pattern of new memory. Conflicting work of two devices that nothing orders is reported, in whatever
+//    order it ran: copies always, and kernels if the executor looks for races.
+//  - Any call can be made to fail (stand_in_fail). Living objects are counted; an object freed under work that uses it,
+//    freed twice, or used afterwards is reported on standard error and counted. A process that ends with living
+//    objects, or after any such misuse, ends with status 86.
 //
-// What it does not show: speed, how a chip orders memory, what the driver's compiler makes of PTX.
+// Not shown are speed, the memory order of a chip, and the driver's compilation of PTX.
 //
 // Environment: CUDA_STAND_IN_DEVICES (1, at most 8), CUDA_STAND_IN_PEERS (1; 0 where no device reaches another's
 // memory), CUDA_STAND_IN_MEMORY (bytes of each device, 1 GiB), CUDA_STAND_IN_SEED (1), CUDA_STAND_IN_CAPABILITY (9.0),
@@ -124,7 +123,7 @@ const auto& STATUSES = *new std::map<CUresult, std::pair<const char*, const char
     {UNKNOWN, {"CUDA_ERROR_UNKNOWN", "unknown error"}},
 };
 
-// ---- what is told, and what is counted
+// ---- reports and counts
 
 // One lock for all books. Work on streams is done without it.
 //
@@ -189,11 +188,11 @@ long calls = 0;
 // The names of the calls, kept once a test has set their count back: else a long process would grow by them.
 bool named = false;
 std::vector<const char*>& names = *new std::vector<const char*>;
-// And the module and kernel of each that launches one. A name that has been told stays.
+// And the module and kernel of each launch. A name that was passed on stays.
 std::map<size_t, const std::string*>& launched = *new std::map<size_t, const std::string*>;
 std::set<std::string>& kernels_told = *new std::set<std::string>;
 
-// ---- what there is
+// ---- objects
 
 struct Executor;
 struct Stream;
@@ -221,7 +220,7 @@ struct Context {
     std::set<Context*> peers;  // whose memory its kernels may reach
 };
 
-// How much of each stream's work something comes after: the stream's number and that of the last, by the stream's.
+// Part of each stream's work that is ordered before something: the stream's number and its last op's, sorted by stream.
 using Clock = std::vector<std::pair<uint64_t, uint64_t>>;
 
 // Bytes that work reads or writes.
@@ -242,7 +241,7 @@ struct Op {
     struct Module* module = nullptr;
     struct Graph* graph = nullptr;
     const char* name;
-    // Of a launch: what is done, so that a graph can tell launches that are alike.
+    // For a launch: the command, so that a graph can recognise equal launches.
     struct Executor* executor = nullptr;
     std::shared_ptr<const Command> launch;
 };
@@ -361,7 +360,7 @@ std::string hex(uint64_t number) {
 
 // ---- a call
 
-// Whether a function makes something: what has run out stays so for these, while waiting and giving back go on.
+// True if a function makes something: exhausted resources stay so for these, while waits and releases go on.
 bool acquires(const char* name) {
     static const char* const ALL[] = {"cuDevicePrimaryCtxRetain",
                                       "cuCtxCreate_v4",
@@ -450,7 +449,7 @@ struct Executor {
     pid_t process = -1;
     int socket = -1;
     std::mutex mutex;
-    // What it is to be told before anything else: whoever has it told does not wait for a launch.
+    // Commands to send before anything else, queued by callers that do not wait for a launch.
     std::mutex of_pending;
     std::vector<Command> pending;
 
@@ -479,7 +478,7 @@ struct Executor {
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
         const std::string program = folder() + "/executor";
         std::vector<char*> variables;
-        // Where the library is found is none of its business: a sanitizer's own must be the system's.
+        // The executor does not use the library's search path: a sanitizer's own libraries must be the system's.
         for (char** one = environ; *one; ++one) {
             if (strncmp(*one, "LD_", 3) != 0) variables.push_back(*one);
         }
@@ -517,7 +516,7 @@ struct Executor {
         return exchange(command);
     }
 
-    // Without an answer: at once if nothing runs, and else before what runs next.
+    // Without an answer: immediately if nothing runs, and else before the next command.
     void tell(const Command& command) {
         {
             std::lock_guard<std::mutex> lock(of_pending);
@@ -552,7 +551,7 @@ private:
     }
 };
 
-// Whether it is memory of another process's device.
+// True for memory of another process's device.
 bool is_foreign(uint64_t address) { return address >= DEVICE_BASE + MAX_DEVICES * DEVICE_RANGE; }
 
 std::string path_of(int process, int file) {
@@ -644,9 +643,9 @@ bool transfer(uint64_t device_address, void* host, uint64_t bytes, bool to_devic
     return true;
 }
 
-// What new memory holds: a NaN in either class, and no number that an index could be.
+// Fills new memory: with NaN of either class, which is not a valid index either.
 void fill_new(uint64_t address, uint64_t bytes) {
-    // Of what is very large, both ends.
+    // Very large memory is filled at both ends.
     constexpr uint64_t MOST = 8 << 20;
     static const std::vector<char> pattern(1 << 20, (char)0xff);
     for (uint64_t done = 0; done < bytes; done += pattern.size()) {
@@ -668,7 +667,7 @@ Allocation new_device_memory(Context& context, uint64_t bytes) {
     return one;
 }
 
-// Whether what lies between the end of an allocation and the end of its last page is as it was.
+// Checks that the bytes between the end of an allocation and the end of its last page are unchanged.
 void check_end(const Allocation& one) {
     char rest[256];
     const uint64_t bytes = one.first_page + one.pages - one.address - one.bytes;
@@ -705,7 +704,7 @@ void give_back_pinned(const Allocation& one) {
     for (Context* context : contexts) tell_map(*context, one, UNMAP);
 }
 
-// Whether work of a context that has not ended uses what is about to go.
+// Checks that no work of a living context uses an object that is about to be freed.
 void check_unused(Context& context, const char* what, const std::function<bool(const Op&)>& uses) {
     if (context.status != SUCCESS) return;
     for (Stream* stream : context.streams) {
@@ -716,7 +715,7 @@ void check_unused(Context& context, const char* what, const std::function<bool(c
     }
 }
 
-// Of every context: copies are between two.
+// Checks every context: copies are between two.
 void check_unused_memory(const char* what, const Allocation& one) {
     for (Context* context : contexts) {
         check_unused(*context, what, [&](const Op& op) {
@@ -728,19 +727,19 @@ void check_unused_memory(const char* what, const Allocation& one) {
     }
 }
 
-// ---- what nothing orders
+// ---- unordered work
 
-// Work of one device, and of two, is told where nothing orders it and it meets in memory. By how work was submitted and
-// what waits for what, so it does not matter when it ran. What any thread of the host has seen to be over is before all
-// that is submitted later, whoever submits it. Work of a context that is broken is not done.
+// Work of one device, and of two, is reported if nothing orders it and it conflicts in memory. The criterion is the
+// order of submission and of waits, so it does not matter when it ran. Work that any thread of the host has seen
+// finished is before all that is submitted later, by any thread. Work of a broken context is not done.
 
 bool several() { return settings().devices > 1; }
 
 Clock& seen = *new Clock;  // by the host
 uint64_t looks = 0;        // how often that changed
 
-// Whether each stream has not ended, by its number. Nothing is asked of the others any more: clocks that kept them
-// would grow for ever, and all work copies them.
+// True for each living stream, by its number. Ended streams are dropped from clocks: else these would grow for ever,
+// and all work copies them.
 std::vector<bool>& living = *new std::vector<bool>;
 
 uint64_t last_of(const Clock& clock, uint64_t stream) {
@@ -767,7 +766,7 @@ void come_after(Clock& clock, const Clock& other) {
     clock.swap(both);
 }
 
-// The host has seen what has this clock.
+// The host has seen the end of work with this clock.
 void see(const Clock& clock) {
     come_after(seen, clock);
     ++looks;
@@ -820,7 +819,7 @@ void forget(uint64_t stream) {
 
 void work_off(Stream& stream) {
     pthread_setname_np(pthread_self(), "stand-in stream");
-    // Where there are several devices, one now and then falls far behind the others.
+    // With several devices, one of them falls far behind the others now and then.
     const unsigned int latest = several() ? 2000 : 200;
     std::unique_lock<std::mutex> lock(stream.mutex);
     for (;;) {
@@ -829,7 +828,7 @@ void work_off(Stream& stream) {
         const Turn turn = stream.queue.front();
         lock.unlock();
         if (stream.context->status == SUCCESS) {
-            // Half of the time at once, now and then so late that a host which did not wait is long through.
+            // Half of the time immediately, now and then so late that a host which did not wait has finished.
             const uint64_t draw = stream.delays();
             if (draw % 2 == 0) {
                 if (draw % 32 == 0)
@@ -902,7 +901,7 @@ void submit(Stream& stream, std::shared_ptr<Op> op) {
     stream.changed.notify_all();
 }
 
-// What a host that waits for a stream waits for: all that was submitted until now, and no more.
+// Condition of a host's wait for a stream: all that was submitted until now, and no more.
 struct Wait {
     std::shared_ptr<Stream> stream;
     uint64_t until;
@@ -1051,8 +1050,8 @@ uint64_t number_behind(const std::string& text, size_t at, char open) {
 
 uint64_t size_of_type(const std::string& type) { return strtoull(type.c_str() + 2, nullptr, 10) / 8; }
 
-// The bytes of a declaration such as `.align 8 .b8 name[168];` or `.align 4 .u32 name`, of which `line` is the rest
-// after the state space.
+// The bytes of a declaration such as `.align 8 .b8 name[168];` or `.align 4 .u32 name`; `line` is the rest after the
+// state space.
 bool declaration(const std::string& line, std::string& name, uint64_t& bytes) {
     size_t at = line.find(".align ");
     if (at == std::string::npos) return false;
@@ -1067,7 +1066,7 @@ bool declaration(const std::string& line, std::string& name, uint64_t& bytes) {
     return true;
 }
 
-// What the text of a module says of its kernels and symbols.
+// Reads the kernels and symbols from the text of a module.
 void read_ptx(const std::string& text, std::map<std::string, Function>& functions,
               std::map<std::string, std::pair<uint64_t, bool>>& symbols) {
     Function* entry = nullptr;
@@ -1089,7 +1088,7 @@ void read_ptx(const std::string& text, std::map<std::string, Function>& function
             entry->most_shared = 48 << 10;
             parameters = true;
         } else if (begins(")")) {
-            // What comes now is for the functions that it calls.
+            // Later parameters belong to the functions that it calls.
             parameters = false;
         } else if (begins("\t.param ") && parameters && declaration(line, name, bytes)) {
             ++entry->arguments;
@@ -1111,7 +1110,7 @@ void read_ptx(const std::string& text, std::map<std::string, Function>& function
     }
 }
 
-// What read_ptx says, of a module that is interpreted.
+// Does as read_ptx for a module that is interpreted.
 void list_generated(const ptx::Module& module, std::map<std::string, Function>& functions,
                     std::map<std::string, std::pair<uint64_t, bool>>& symbols) {
     for (const auto& kernel : module.kernels) {
@@ -1136,8 +1135,8 @@ int file_of(const std::string& text) {
     abort();
 }
 
-// Where CUDA_STAND_IN_PTX names a folder, each text that was made at run time becomes a file there, once: tests/run has an
-// assembler take them.
+// Writes each text that was made at run time once to the folder that CUDA_STAND_IN_PTX names: tests/run gives them to
+// an assembler.
 void keep_generated(const std::string& text) {
     const char* folder = getenv("CUDA_STAND_IN_PTX");
     if (!folder || !*folder) return;
@@ -1244,16 +1243,16 @@ bool move_bytes(uint64_t to, uint64_t from, uint64_t bytes) {
     return true;
 }
 
-// What a copy between devices takes, in microseconds: now and then so long that whoever does not wait for it finds the
-// pattern where it writes, or has overwritten what it reads.
+// Duration of a copy between devices, in microseconds: now and then so long that code which does not wait for it finds
+// the pattern in its target, or has overwritten its source.
 useconds_t time_on_the_way() {
     static std::mt19937_64 draws(settings().seed);
     const uint64_t draw = draws();
     return draw % 2 ? 0 : (useconds_t)((draw >> 32) % 1000);
 }
 
-// Where the devices reach each other, the source is read as late as the target is written; else it goes to a buffer of
-// the driver's first.
+// If the devices reach each other, the source is read as late as the target is written; else it goes to a buffer of the
+// driver's first.
 CUresult copy_between(uint64_t to, uint64_t from, uint64_t bytes, bool staged, useconds_t time) {
     std::vector<char> stage(staged ? bytes : 0);
     if (staged && !transfer(from, stage.data(), bytes, false)) return ILLEGAL_ADDRESS;
@@ -1264,7 +1263,7 @@ CUresult copy_between(uint64_t to, uint64_t from, uint64_t bytes, bool staged, u
     return done ? SUCCESS : (CUresult)ILLEGAL_ADDRESS;
 }
 
-// Launches are to tell what they touch of these bytes from now on.
+// From now on launches report their accesses to these bytes.
 void watch(Context& owner, uint64_t address, uint64_t bytes) {
     if (owner.watched.insert({address, bytes}).second) tell_range(owner, address, bytes, WATCH);
 }
@@ -1290,12 +1289,12 @@ std::shared_ptr<Op> copy_op(const char* name, uint64_t to, Context& to_owner, ui
     return op;
 }
 
-// Whether work of this context reaches the memory of that one by its address.
+// True if work of this context reaches the memory of that one by its address.
 bool reaches(const Context& context, Context* owner) {
     return owner->device == context.device || context.peers.count(owner) > 0;
 }
 
-// What is alive, in words.
+// Describes the objects that are alive.
 std::string alive() {
     Lock lock(books);
     std::string all;
@@ -1350,7 +1349,7 @@ void put(const std::string& text, char* to, size_t room) {
 
 // ---- for tests
 
-// How many calls there were since the last reset; those that only tell of an error or a version do not count.
+// Number of calls since the last reset; queries of errors or versions do not count.
 EXPORT long stand_in_calls() {
     Lock lock(books);
     return calls;
@@ -1369,8 +1368,8 @@ EXPORT const char* stand_in_kernel(long number) {
     return found != launched.end() ? found->second->c_str() : "";
 }
 
-// Has the call fail that is the `in`th from now (of `function`, if it is not null): mode 0 once, 1 and after it every
-// one that makes something, 2 and the context's state is that from then on, 3 and the device's, until `stand_in_heal`.
+// Makes the `in`th call from now fail (of `function`, if it is not null). Mode 0: once; 1: and every later call that
+// makes something; 2: the context's state from then on; 3: the device's, until `stand_in_heal`.
 EXPORT void stand_in_fail(const char* function, long in, int status, int mode) {
     Lock lock(books);
     fault = {in, status, (Mode)mode, function ? function : ""};
@@ -1393,8 +1392,8 @@ EXPORT void stand_in_reset() {
     launched.clear();
 }
 
-// Where CUDA_STAND_IN_KERNELS names a file, each module and kernel that was launched is a line there, a process's all at
-// its end: tests/run sees by them that every kernel is launched by some test.
+// Writes each module and kernel that was launched as a line to the file that CUDA_STAND_IN_KERNELS names, at the end of
+// a process: tests/run checks by them that some test launches every kernel.
 __attribute__((destructor)) static void tell_kernels() {
     const char* path = getenv("CUDA_STAND_IN_KERNELS");
     FILE* file = path && *path ? fopen(path, "a") : nullptr;
@@ -1405,10 +1404,10 @@ __attribute__((destructor)) static void tell_kernels() {
     fclose(file);
 }
 
-// What is alive, in words; nothing where nothing is.
+// Describes the objects that are alive; empty if there are none.
 EXPORT void stand_in_alive(char* to, size_t room) { put(alive(), to, room); }
 
-// What was done that must not be, since the last question; how often.
+// Number and text of the forbidden actions since the last query.
 EXPORT int stand_in_misuse(char* to, size_t room) {
     Lock lock(books);
     put(misuses, to, room);
@@ -1568,9 +1567,9 @@ EXPORT CUresult cuDevicePrimaryCtxRelease_v2(int device) {
     return status;
 }
 
-// As the driver does it: all that was in the context is gone, whoever made it. Its handle stays, and serves for the
-// context that takes its place when it is next retained; so do the counts of those who have retained it. There are
-// drivers that crash where a stream of it is named to them: so whatever of it is used is a misuse.
+// As the driver does it: all objects of the context are gone, whoever made them. Its handle stays, and serves for the
+// context that replaces it when it is next retained; so do the counts of those who have retained it. Some drivers crash
+// if they get one of its streams: so any use of its objects is a misuse.
 EXPORT CUresult cuDevicePrimaryCtxReset_v2(int device) {
     Call call("cuDevicePrimaryCtxReset_v2");
     std::vector<Stream*> streams;
@@ -1720,7 +1719,7 @@ EXPORT CUresult cuMemFree_v2(uint64_t address) {
         misuse("cuMemFree of " + hex(address) + ", which is no allocation, or no longer");
         return INVALID_VALUE;
     }
-    // A context that is broken keeps what it has until it ends.
+    // A broken context keeps its objects until it ends.
     if (owner->status != SUCCESS) return call.injected ? call.injected : owner->status.load();
     const Allocation one = *found;
     check_unused_memory("cuMemFree", one);
@@ -1729,7 +1728,7 @@ EXPORT CUresult cuMemFree_v2(uint64_t address) {
     return call.injected;
 }
 
-// What a handle of memory says: whose it is, where in which file, and the bytes.
+// Contents of a handle of memory: the process, the file and the offset, and the bytes.
 struct IpcHandle {
     int process, file;
     uint64_t from, bytes;
@@ -2064,8 +2063,8 @@ EXPORT CUresult cuStreamQuery(void* handle) {
     return context->status;
 }
 
-// The event may be another context's: so devices wait for each other. What it waits for is the last record before this
-// call; where there is none, for nothing.
+// The event may be another context's: so devices wait for each other. It waits for the last record before this call, if
+// there is one.
 EXPORT CUresult cuStreamWaitEvent(void* handle, Event* event, unsigned int flags) {
     Call call("cuStreamWaitEvent");
     Lock lock(books);
@@ -2385,7 +2384,7 @@ EXPORT CUresult cuFuncSetAttribute(Function* function, int attribute, int value)
     if (attribute != 8) {  // MAX_DYNAMIC_SHARED_SIZE_BYTES
         return check(call.name, NOT_SUPPORTED, "the stand-in has no attribute " + std::to_string(attribute));
     }
-    // What a block has on a chip of compute capability 9.0.
+    // Shared memory of a block on a chip of compute capability 9.0.
     if (value < 0 || (uint32_t)value + function->static_shared > 227 << 10) return INVALID_VALUE;
     function->most_shared = (uint32_t)value + function->static_shared;
     return SUCCESS;
@@ -2421,7 +2420,7 @@ void set_work(Op& op) {
     };
 }
 
-// What a graph does: launches that are alike and follow each other are asked for in one message.
+// Groups a graph's ops: consecutive equal launches go into one message.
 std::vector<std::shared_ptr<Op>> in_runs(const std::vector<std::shared_ptr<Op>>& ops) {
     std::vector<std::shared_ptr<Op>> runs;
     for (const auto& op : ops) {
@@ -2521,7 +2520,7 @@ EXPORT CUresult cuLaunchKernel(Function* function, unsigned int gx, unsigned int
     return launch("cuLaunchKernel", function, {gx, gy, gz}, {bx, by, bz}, shared, handle, arguments, extra, false);
 }
 
-// What a launch is told beside its shape: of the attributes only that it may begin early.
+// Attributes of a launch: only early begin is known.
 struct LaunchAttribute {
     int id;
     char unused[4];

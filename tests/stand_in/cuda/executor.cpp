@@ -1,12 +1,12 @@
-// Runs the kernels for the driver's stand-in, in a process of its own, so that the host's process has no way to the
+// Runs the kernels for the driver's stand-in, in a separate process, so that the host's process cannot access the
 // memory of a device.
 //
 // A block's threads are fibers on one thread of the system. The order in which blocks run, and in which the threads of
-// a block run between two barriers, is drawn from a seed: what depends on it without a barrier changes. Shared memory
-// is filled with a pattern before every block.
+// a block run between two barriers, is drawn from a seed: results that depend on it without a barrier change. Shared
+// memory is filled with a pattern before every block.
 //
-// A kernel that touches what is no memory of the device's ends this process, after it has told which address, kernel,
-// block and thread it was.
+// A kernel's access outside the device's memory ends this process, after a report of the address, kernel, block and
+// thread.
 //
 // With STAND_IN_RACES the modules are compiled with the calls that -fsanitize=thread puts before each access, and this
 // file answers them: two threads that touch the same bytes with no barrier between, one of them writing, are a race and
@@ -51,7 +51,7 @@
 
 using namespace stand_in;
 
-// Puts what a call must keep on the stack, leaves the stack pointer at `*from`, and goes on where `to` was left.
+// Saves the registers that a call preserves on the stack, leaves the stack pointer at `*from`, and continues at `to`.
 extern "C" void stand_in_switch(void** from, void* to);
 asm(R"(
 .text
@@ -107,8 +107,7 @@ struct Allocation {
 };
 std::map<uint64_t, Allocation> allocations;
 
-// An allocation ends where its last page does, as far as its alignment allows; what is left over is poisoned where
-// there is a sanitizer.
+// An allocation ends where its last page does, as far as its alignment allows; a sanitizer's build poisons the rest.
 void map(uint64_t address, uint64_t bytes, const char* path) {
     const bool pinned = address < DEVICE_BASE, foreign = path[0] != 0;
     const uint64_t base = pinned ? PINNED_BASE : DEVICE_BASE + (address - DEVICE_BASE) / DEVICE_RANGE * DEVICE_RANGE;
@@ -128,7 +127,7 @@ void map(uint64_t address, uint64_t bytes, const char* path) {
     allocations[address] = {bytes, first, pages};
 }
 
-// What copies between devices read and write. They are few, or the same again and again.
+// Memory that copies between devices read and write. There are few, or the same again and again.
 struct Watched {
     uint64_t from, to;
     Touch read, written;
@@ -161,9 +160,9 @@ struct Module {
     int file = -1;
     char *statics = nullptr, *statics_end = nullptr;
     std::vector<Symbol> symbols;
-    // What of the statics is shared memory.
+    // Statics that are shared memory.
     std::vector<std::pair<char*, size_t>> shared;
-    // Of a module that was made at run time, instead of the library.
+    // Replaces the library for a module that was made at run time.
     std::shared_ptr<ptx::Module> generated;
 
     void find_shared() {
@@ -185,12 +184,10 @@ std::unordered_map<uint32_t, Module> modules;
 
 enum State { NEW, READY, AT_BARRIER, AT_WARP_BARRIER, AT_COPY, OVER };
 
-// A copy into shared memory that is under way. Some are done at once and some when somebody waits for them, as the seed
-// has it: who reads too early, or lets another in its place too early, finds what it should not.
-// What each warp of a block has done before something: the number of its arrivals at barriers in shared memory.
+// Work of each warp of a block before an access: the number of its arrivals at barriers in shared memory.
 typedef std::array<uint32_t, MOST_THREADS / WARP> Clocks;
 
-// A thread at some time, and what it knows of others then.
+// A thread at some time, and its knowledge of others then.
 struct Stamp {
     uint32_t thread;
     uint32_t clock;
@@ -198,6 +195,8 @@ struct Stamp {
 };
 Stamp stamp_now();
 
+// A pending copy into shared memory. The seed decides if it is done immediately or at a wait: an access that is too early
+// finds other data.
 struct Copy {
     void* to;
     const void* from;
@@ -234,13 +233,13 @@ struct Running {
     std::vector<unsigned int> turns;
     unsigned int at, left;
     bool back;
-    // How many threads wait for the block, wait for their warp, wait for a copy, and are over.
+    // Numbers of threads that wait for the block, wait for their warp, wait for a copy, and are over.
     unsigned int at_barrier, at_warp_barrier, at_copy, over;
-    // Whether any has passed its turn on in this round, and can go on.
+    // True if any has passed its turn on in this round, and can go on.
     bool any_passed;
-    // Copies that tell a barrier.
+    // Copies that signal a barrier.
     std::vector<Copy> copies;
-    // How often the threads of each warp have come to a barrier of all of it.
+    // Number of barriers of all of its threads that each warp has passed.
     uint64_t warp_epochs[MOST_THREADS / WARP];
     // The epoch in which each warp last touched memory, and that which began when all threads of the block met.
     uint64_t touched[MOST_THREADS / WARP];
@@ -307,10 +306,10 @@ bool next_turn() {
     return false;
 }
 
-// On a stack of its own, which nobody uses while its thread is new: as if `stand_in_thread` had been called, with its
-// return address, aligned as the ABI has it, and six registers that hold nothing.
+// On its own stack, unused while its thread is new: as if `stand_in_thread` had been called, with its return address,
+// aligned as the ABI requires, and six zero registers.
 void begin(Thread& thread) {
-    // A page that nobody may touch below every stack, from its first use on: most blocks are small.
+    // A guard page below every stack, from its first use on: most blocks are small.
     static bool guarded[MOST_THREADS];
     if (!guarded[run.current]) {
         mprotect(stacks + run.current * (STACK + PAGE), PAGE, PROT_NONE);
@@ -321,7 +320,7 @@ void begin(Thread& thread) {
     frame[1] = nullptr;
     frame[0] = reinterpret_cast<void*>(&stand_in_thread);
     frame -= 6;
-    // What an earlier thread left marked there.
+    // Poison that an earlier thread left there.
     UNPOISON_BYTES(top - (64 << 10), 64 << 10);
     memset(frame, 0, 6 * sizeof *frame);
     thread.stack_pointer = frame;
@@ -401,8 +400,8 @@ void on_access(void*, size_t, bool, void*) {}
 void on_copy(const Copy&) {}
 #endif
 
-// What a barrier in shared memory counts: arrivals of a phase, those that are missing, the parity of the phase, and the
-// bytes that are announced and have not come.
+// State of a barrier in shared memory: arrivals of a phase, missing ones, the parity of the phase, and the announced
+// bytes that have not come.
 struct Phase {
     uint16_t arrivals, missing;
     int16_t parity, made;
@@ -414,8 +413,8 @@ std::map<const unsigned long long*, int64_t> announced;
 std::map<const unsigned long long*, uint32_t> arrived;
 static_assert(MOST_THREADS / WARP <= 32, "a bit for each");
 
-// Who waits at such a barrier knows what those had done who arrived, and what these knew. The first arrivals of a block
-// have the number 1.
+// A thread that waits at such a barrier is ordered after all that the arrived ones had done and knew. The first
+// arrivals of a block have the number 1.
 Clocks clocks;
 std::vector<Clocks> knows(MOST_THREADS);
 struct Told {
@@ -436,7 +435,7 @@ void tell(const unsigned long long* barrier, const Stamp& stamp) {
     own = std::max(own, stamp.clock);
 }
 
-// Whether these are all warps of the block that have anything to do: the others have touched nothing since all threads met.
+// True if these are all warps of the block that have work: the others have accessed nothing since all threads met.
 bool are_all(uint32_t warps) {
     for (unsigned int warp = 0; warp < (run.threads + WARP - 1) / WARP; ++warp) {
         if ((warps >> warp & 1) == 0 && run.touched[warp] >= run.all_met) return false;
@@ -444,7 +443,7 @@ bool are_all(uint32_t warps) {
     return true;
 }
 
-// What a copy in bulk asks for.
+// Checks the requirements of a copy in bulk.
 void check_bulk(const void* to, const void* from, int bytes) {
     if ((uint64_t)to % 16 != 0 || (uint64_t)from % 16 != 0 || bytes <= 0 || bytes % 16 != 0) {
         end_with(LAUNCH_FAILED, "a copy in bulk of %d bytes from %p to %p: no multiples of 16", bytes, from, to);
@@ -464,8 +463,8 @@ void settle(unsigned long long* barrier, Phase phase) {
         phase.missing = phase.arrivals;
         told[barrier].over[phase.parity] = std::exchange(told[barrier].coming, Clocks{});
         phase.parity ^= 1;
-        // Each warp of the block has arrived once: what came before is before what comes now. What a thread did in
-        // between, after its arrival, counts as before, too: a race of that with what comes now is not seen.
+        // Each warp of the block has arrived once: earlier accesses are before later ones. A thread's accesses after
+        // its arrival count as before, too: their races with later ones are not seen.
         const uint32_t warps = arrived[barrier];
         arrived[barrier] = 0;
         if (phase.arrivals > 1 && phase.arrivals == __builtin_popcount(warps) && are_all(warps)) ++run.epoch;
@@ -483,7 +482,7 @@ void do_copy(const Copy& copy) {
     }
 }
 
-// Whether the phase of that parity is over, once the copies that tell this barrier are done.
+// True if the phase of that parity is over, once the copies that signal this barrier are done.
 bool is_over(unsigned long long* barrier, int parity) {
     std::vector<Copy> later;
     for (const Copy& copy : run.copies) {
@@ -518,7 +517,7 @@ __attribute__((no_sanitize("address"))) void fill(char* from, size_t bytes) {
 }
 #endif
 
-// Whatever the launch did not ask for is out of bounds.
+// Memory beyond the launch's request is out of bounds.
 void fill_dynamic(size_t bytes) {
     UNPOISON_BYTES(dynamic_shared, DYNAMIC_SHARED);
     memset(dynamic_shared, 0xff, bytes);
@@ -536,7 +535,7 @@ void fill_shared(const Module& module) {
     fill_dynamic(run.command->shared);
 }
 
-// Forgets all that barriers in shared memory have told.
+// Forgets all states of barriers in shared memory.
 void forget_told() {
     clocks.fill(1);
     std::fill(knows.begin(), knows.end(), Clocks{});
@@ -598,8 +597,8 @@ void run_block(const Module& module) {
     }
 }
 
-// What an interpreter finds here. Its accesses are checked by the byte, and where races are looked for, those between
-// its threads are found as others are.
+// Surroundings of an interpreter. Its accesses are checked by the byte, and the races build finds those between its
+// threads as others.
 struct Surroundings final : ptx::Machine {
     uint32_t line = 0;
 
@@ -704,7 +703,7 @@ void on_fault(int, siginfo_t* info, void*) {
     end_with(ILLEGAL_ADDRESS, "%#lx %s", (unsigned long)address, what);
 }
 
-// Has a library compiled that is not there yet: by the command beside it, which `modules` has written.
+// Compiles a missing library: by the command in its folder, which `modules` has written.
 void compile(const std::string& library) {
     const std::string command = "'" + library.substr(0, library.rfind('/')) + "/compile' '" + library + "'";
     if (access(library.c_str(), F_OK) == 0 || system(command.c_str()) == 0) return;
@@ -758,7 +757,7 @@ void serve(const Command& command) {
                 modules[command.module] = loaded;
                 break;
             }
-            // A copy of the file is a library of its own: a module that is loaded twice has everything twice.
+            // A copy of the file is a separate library: a module that is loaded twice has two of everything.
             const int copy = memfd_create("module", 0);
             if (write(copy, text.data(), text.size()) != (ssize_t)text.size()) {
                 end_with(NOT_FOUND, "%s cannot be copied", command.text);
@@ -810,7 +809,7 @@ void serve(const Command& command) {
     answer(told);
 }
 
-// Nobody may touch an array, or end, ahead of the launch before.
+// No thread may access an array, or end, before the launch ahead has ended.
 void check_follows() {
     if (!run.all[run.current].follows) {
         end_with(LAUNCH_FAILED, "a thread of a launch that may begin early has not waited for the one before");
@@ -952,7 +951,7 @@ void* stand_in_dynamic_shared() { return dynamic_shared; }
 
 namespace {
 
-// Epochs are counted through all launches: what is left of an earlier one is older than anything now.
+// Epochs are counted through all launches: those left by an earlier launch are older than any now.
 struct Access {
     uint64_t epoch = 0;
     uint64_t warp_epoch = 0;
@@ -976,7 +975,7 @@ char *shared_from, *shared_to;
 uint64_t first_epoch_of_launch;
 std::vector<Shadow> of_shared;
 std::vector<Shadow> of_dynamic(DYNAMIC_SHARED / GRAIN);
-// When each warp has last read there, since all threads met or somebody wrote behind all that.
+// Last read there by each warp, since all threads met or a write was ordered after all reads.
 std::vector<Clocks> reads_of_shared;
 std::vector<Clocks> reads_of_dynamic(DYNAMIC_SHARED / GRAIN);
 // The copy that is done.
@@ -1008,7 +1007,7 @@ Shadow& global_shadow(uint64_t address) {
     return (*last)[address % PAGE / (2 * GRAIN)];
 }
 
-// The line of the source that is compiled to this; of what is interpreted, the line of its PTX.
+// The line of the source that is compiled to this; for interpreted code, the line of its PTX.
 std::string line_of(void* code) {
     if (!code) return "line " + std::to_string(surroundings.line) + " of the PTX";
     Dl_info where = {};
@@ -1031,13 +1030,13 @@ std::string line_of(void* code) {
              (unsigned long)address, other.thread, (unsigned long)other.block, line_of(code).c_str());
 }
 
-// Whether it came before a barrier of this thread's warp, of which its thread is.
+// True if it came before a barrier of this thread's warp, which includes its thread.
 bool before_warp_barrier(const Access& other) {
     const unsigned int warp = run.current / WARP;
     return other.thread / WARP == warp && other.warp_epoch != run.warp_epochs[warp];
 }
 
-// Whether an earlier access may be under way at the same time as this thread's.
+// True if an earlier access may be concurrent with this thread's.
 bool meets(const Access& other, bool between_blocks) {
     if (other.epoch < first_epoch_of_launch) return false;
     if (other.block != (uint32_t)run.block) return between_blocks;
@@ -1045,7 +1044,7 @@ bool meets(const Access& other, bool between_blocks) {
     return other.warps || (!before_warp_barrier(other) && (other.several || other.thread != run.current));
 }
 
-// Who does something, when, and what it knows of others then: the thread that runs, or the one that began the copy.
+// Originator of an access, its time, and its knowledge of others: the running thread, or the one that began the copy.
 struct Actor {
     uint32_t thread;
     uint32_t clock;
@@ -1068,7 +1067,7 @@ void take(Access& access, const Actor& actor) {
     access.clock = actor.clock;
 }
 
-// Whether the actor knows, by barriers in shared memory, that the other access is over.
+// True if the actor knows, by barriers in shared memory, that the other access is over.
 bool knows_of(const Actor& actor, const Access& other) {
     const unsigned int warp = other.actor / WARP;
     if (actor.knows[warp] >= other.clock) return true;
@@ -1097,7 +1096,7 @@ void look(Shadow& shadow, Clocks* reads, uint64_t address, bool writes, void* co
         if (!has_read) {
             shadow.read.many = false;
         } else if (writes) {
-            // Who writes behind all reads is who later writes have to be behind.
+            // Later writes have to be ordered after a write that is ordered after all reads.
             shadow.read = {};
         } else if (shadow.read.many || shadow.read.actor / WARP != actor.thread / WARP) {
             if (!shadow.read.many) {
@@ -1138,7 +1137,7 @@ void on_access(void* address, size_t bytes, bool writes, void* code) {
     }
 }
 
-// The shadows of what lies at an address in shared memory; none elsewhere.
+// The shadows of an address in shared memory; none elsewhere.
 std::pair<Shadow*, Shadow*> shadows_of(const void* address, size_t bytes) {
     const char* const at = static_cast<const char*>(address);
     const auto in = [&](std::vector<Shadow>& all, const char* from) {
@@ -1152,7 +1151,7 @@ std::pair<Shadow*, Shadow*> shadows_of(const void* address, size_t bytes) {
 
 void on_copy(const Copy& copy) {
     void* const code = __builtin_return_address(0);
-    // It may have come at any time since it was begun: whoever was there behind a later barrier did not wait for it.
+    // It may have come at any time since it was begun: an access behind a later barrier did not wait for it.
     const auto [first, last] = shadows_of(copy.to, copy.bytes);
     for (Shadow* shadow = first; shadow != last; ++shadow) {
         const auto met = [&](const Access& other) {
@@ -1198,7 +1197,7 @@ int main() {
     stacks = static_cast<char*>(at);
 
 #if !defined(__SANITIZE_ADDRESS__)
-    // On a stack of its own, for a fault may be that a fiber's is full.
+    // On its own stack, for a fault may be an overflow of a fiber's.
     static char alternate[64 << 10];
     stack_t stack = {};
     stack.ss_sp = alternate;

@@ -98,13 +98,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) shuffles(Job job) {
     }
     with_up = __shfl_sync(all, with_up, 31);
     __syncwarp();
-    // Of groups of eight: the last of each.
+    // In groups of eight: the last of each.
     const float of_group = __shfl_sync(all, mine, 7, 8);
     const bool same = with_xor == with_down && with_down == with_up && of_group == job.input[own() - lane % 8 + 7];
     job.output[own()] = same ? with_xor : -1;
 }
 
-// Rounded once, not twice, and not fused where nobody asked for it.
+// Rounded once, not twice, and not fused unless asked for.
 extern "C" __global__ void __launch_bounds__(THREADS) rounds(Job job) {
     const float x = job.input[own()];
     const float fused = fma(x, x, -job.other[own()]);
@@ -142,7 +142,7 @@ __device__ __forceinline__ void copied(const Job& job) {
     if (threadIdx.x < 2) {
         stand_in_copy_element(memory.tile + threadIdx.x, from + threadIdx.x + 2, 4);
         stand_in_end_group();
-        // Of the next group nobody waits for anything before the end.
+        // No thread waits for the next group before the end.
         stand_in_copy_element(memory.tile + THREADS + threadIdx.x, from, 4);
         stand_in_end_group();
         if (WAITS) stand_in_wait_groups(1);
@@ -250,7 +250,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) hands_again_too_early(Job 
 extern "C" __global__ void __launch_bounds__(THREADS) leaves(Job job) { left<0>(job); }
 extern "C" __global__ void __launch_bounds__(THREADS) leaves_off_its_place(Job job) { left<1>(job); }
 
-// What a launch that may begin early does: all threads wait for the one before, or all but one.
+// A launch that may begin early: all threads wait for the one before, or all but one.
 extern "C" __global__ void __launch_bounds__(THREADS) follows(Job job) {
     stand_in_follow_launch_before();
     job.output[own()] = job.input[own()];

@@ -1,20 +1,18 @@
-// What the driver's stand-in and the process that runs its kernels say to each other: one message each way, over a
-// socket.
+// Messages between the driver's stand-in and the process that runs its kernels: one each way, over a socket.
 #pragma once
 
 #include <stdint.h>
 
 namespace stand_in {
 
-// The address ranges. They are no addresses of the host's process: what of them is mapped there is pinned memory and
-// nothing else.
+// The address ranges. They are no addresses of the host's process: it maps only pinned memory there.
 constexpr uint64_t PINNED_BASE = 0x2f0000000000;
 constexpr uint64_t DEVICE_BASE = 0x300000000000;
 constexpr uint64_t DEVICE_RANGE = 0x10000000000;  // for each device, beginning at DEVICE_BASE + ordinal * DEVICE_RANGE
 
 constexpr uint64_t PAGE = 4096;
 constexpr int MAX_DEVICES = 8;
-// Of other processes, whose memory lies in ranges behind those: each range is one of their devices.
+// Devices of other processes, whose memory lies in ranges behind those: each range is one device's.
 constexpr int MAX_FOREIGN = 16;
 
 // The files that an executor is started with: its socket, pinned memory, and the memory of each device.
@@ -55,7 +53,7 @@ struct Command {
     char argument[MAX_ARGUMENT];
 };
 
-// Of the driver's: what a launch can end in.
+// The driver's statuses that a launch can end with.
 enum Status : uint32_t {
     DONE = 0,
     NOT_FOUND = 500,
@@ -64,7 +62,7 @@ enum Status : uint32_t {
     LAUNCH_FAILED = 719,
 };
 
-// What a launch has read, or written, of a range that is watched: from the first byte to the last.
+// Accesses of a launch to a watched range, reads or writes: from the first byte to the last.
 struct Touch {
     uint64_t from, to;
     uint64_t writes;

@@ -68,7 +68,7 @@ std::vector<Token> split(const std::string& text) {
     return tokens;
 }
 
-// What `.f64` is.
+// Parses a type such as `.f64`.
 bool type_of(const std::string& text, Type& type) {
     static const std::map<std::string, Type> TYPES = {
         {".pred", {PREDICATE, 1}}, {".b8", {BITS, 8}},       {".u8", {UNSIGNED, 8}}, {".s8", {SIGNED, 8}},
@@ -85,7 +85,7 @@ std::string name_of(Type type) {
     return std::string(".") + "?busf"[type.kind] + std::to_string(type.bits);
 }
 
-// Whether a register of one type is an operand of another.
+// True if a register of one type can be an operand of another.
 bool fits(Type has, Type wanted) {
     if (has.bits != wanted.bits) return false;
     if (has.kind == wanted.kind || has.kind == BITS || wanted.kind == BITS) return true;
@@ -116,7 +116,7 @@ private:
     std::set<std::string> kernels;
     uint64_t constant_end = WINDOW, shared_end = WINDOW;
 
-    // Of the kernel that is read.
+    // Register of the kernel that is being read.
     struct Register {
         uint32_t slot;
         Type type;
@@ -131,9 +131,9 @@ private:
         std::string label;
     };
     std::vector<Branch> branches;
-    // A number's place among the numbers; and what slots are to be once all registers are known.
+    // A number's place among the numbers; and final slots once all registers are known.
     std::map<uint64_t, uint32_t> numbers;
-    uint32_t whole = NONE;  // the slot of what an instruction with braces has found for those of its registers
+    uint32_t whole = NONE;  // slot of the result of an instruction with braces, for its registers
     static constexpr uint32_t NUMBER = 1u << 31;
 
     uint32_t line() const { return tokens[at].line; }
@@ -179,7 +179,7 @@ private:
         return value;
     }
 
-    // A number as an operand of that type, or as what a variable is to hold: its bits.
+    // Bits of a number as an operand of that type, or as a variable's initial value.
     uint64_t immediate(Type type) {
         const uint32_t where = line();
         const bool negative = take("-");
@@ -501,7 +501,7 @@ private:
         return NUMBER | found->second;
     }
 
-    // A slot of its own, which something else fills.
+    // A separate slot, filled elsewhere.
     uint32_t new_slot() {
         kernel->numbers.push_back(0);
         return NUMBER | (uint32_t)(kernel->numbers.size() - 1);
@@ -547,7 +547,7 @@ private:
         return -1;
     }
 
-    // [register], [symbol], and either with a number behind it, as in [%rd1+-8]. What can be told of it now is checked now.
+    // [register], [symbol], and either with a number behind it, as in [%rd1+-8]. Checks as much as is known now.
     void read_address(const Form& form, Type type, Op& op, int& sources) {
         want("[");
         const std::string base = want_name();

@@ -1,16 +1,16 @@
-// PTX that was made at run time, which nobody has compiled for the stand-in: it is read, checked and interpreted.
+// PTX that was made at run time, which is not compiled for the stand-in: it is read, checked and interpreted.
 //
-// Such a text begins with the line `// generated`. ptx.cpp reads it, ptx_operations.cpp has the instructions and what
-// they do. What is not known there is an error of the whole module, and so is an operand whose register was declared
-// with another width or kind than the instruction has: an assembler would take some of that, and what it made of it
-// would be another's to find.
+// Such a text begins with the line `// generated`. ptx.cpp reads it, ptx_operations.cpp has the instructions and their
+// meaning. An unknown word is an error of the whole module, and so is an operand whose register was declared with
+// another width or kind than the instruction has: an assembler would accept some of that, with results that only it
+// could show.
 //
-// Each thread runs to its end by itself. In a kernel with shuffles the lanes of a warp run from one shuffle to the next,
-// each by itself in an order that is drawn, and all 32 have to come to it; a warp runs to its end, or to a barrier of the
-// block, before the next one begins. A shuffle orders no accesses to memory. What is not looked for: bra.uni where
-// threads part, lanes that come to a shuffle or a barrier by different ways, which chips before sm_70 must not, and a
-// write to what ld.global.nc reads in the same launch. An f64 that is no number has the bits that this machine gives it;
-// an f32 has 0x7fffffff, as PTX has it, from any operation but neg, abs and copysign.
+// Each thread runs to its end by itself. In a kernel with shuffles the lanes of a warp run from one shuffle to the
+// next, each by itself in a random order, and all 32 have to come to it; a warp runs to its end, or to a barrier of the
+// block, before the next one begins. A shuffle orders no accesses to memory. Not checked are bra.uni in divergent
+// threads, lanes that come to a shuffle or a barrier by different ways, which chips before sm_70 must not, and a write
+// to memory that ld.global.nc reads in the same launch. An f64 NaN has the bits that this machine gives it; an f32 NaN
+// has 0x7fffffff, as PTX has it, from any operation but neg, abs and copysign.
 #pragma once
 
 #include <stddef.h>
@@ -52,9 +52,9 @@ struct Op {
     uint32_t line = 0;
 };
 
-// What an operand is: (d) a register that is written, (s) one that is read or a number, (p) a predicate that is read and
-// may be inverted, (a) an address, (l) a label, (w) registers in braces that are written, (r) such that are read, (m) the
-// mask of a shuffle's lanes, (b) the number of a barrier.
+// Role of an operand: (d) a register that is written, (s) one that is read or a number, (p) a predicate that is read
+// and may be inverted, (a) an address, (l) a label, (w) registers in braces that are written, (r) such that are read,
+// (m) the mask of a shuffle's lanes, (b) the number of a barrier.
 struct Operand {
     char role;
     Type type;
@@ -66,8 +66,8 @@ struct Form {
     std::vector<Operand> operands;
     Space space = NOWHERE;
     bool moves = false;  // may read special registers, and addresses of symbols
-    // The number of registers in braces. `element` does one of them, if they are done one by one: an instruction of its own
-    // behind `run`, whose source is what that has found, and whose offset is the bytes before it.
+    // The number of registers in braces. `element` does one of them, if they are done one by one: a separate
+    // instruction behind `run`, whose source is the result of `run`, and whose offset is the bytes before it.
     uint32_t elements = 1;
     Handler element = nullptr;
 };
@@ -108,28 +108,28 @@ struct Module {
     uint64_t shared_bytes = 0;
 };
 
-// Whether a text is for this.
+// True for a text to interpret.
 bool is_generated(const std::string& text);
 
-// Reads a module; the answer is empty, or says what is wrong, and in which line.
+// Reads a module; returns the error and its line, or an empty text.
 std::string read(const std::string& text, Module& module);
 
-// Where something lies that may be touched: addresses, and what is to be added to one for this process's own.
+// Accessible memory: addresses, and the offset to this process's own.
 struct Place {
     uint64_t from = 1, to = 0;
     int64_t shift = 0;
     bool read_only = false;
 };
 
-// What an interpreter needs of its surroundings.
+// Functions that an interpreter needs of its surroundings.
 struct Machine {
     // The allocation that holds an address in global memory. Where there is none, the answer is false, and the place is
     // the next one below, if there is any.
     virtual bool find(uint64_t address, Place& place) = 0;
-    // Is told of each access to global memory, and in which line it is.
+    // Called for each access to global memory, with its line.
     virtual void touch(uint64_t address, size_t bytes, bool writes, uint32_t line) = 0;
     [[noreturn]] virtual void fail(uint32_t status, const std::string& why) = 0;
-    // Is told which thread of the block runs from now on, where that is not the one that Launch::run was called for.
+    // Called with the thread of the block that runs from now on, if it is not the one that Launch::run was called for.
     virtual void turn_to(uint32_t number) = 0;
     virtual uint64_t draw() = 0;
     // Shared memory, and that all threads of the block have met.
@@ -150,7 +150,8 @@ struct Thread {
     uint8_t* written = nullptr;
     Place* places = nullptr;  // where each instruction was last
     uint64_t branches = 0;
-    // The shuffle or barrier that it stands at, if any: what it gives there, and the lane that it takes from.
+    // The shuffle or barrier at which it stands, if any: the value that it gives there, and the lane that it takes
+    // from.
     const Op* stands = nullptr;
     uint32_t lane = 0;
     uint32_t given = 0, takes_from = 0;

@@ -1,4 +1,4 @@
-// The instructions of PTX that was made at run time, and what they do: see ptx.hpp.
+// The instructions of PTX that was made at run time, and their meaning: see ptx.hpp.
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ namespace ptx {
 
 namespace {
 
-// A thread that has taken so many branches is in a loop without an end; where there are shuffles, a warp that has.
+// A thread that has taken this number of branches is in an endless loop; with shuffles, a warp that has.
 constexpr uint64_t MOST_BRANCHES = 1 << 26;
 
 [[noreturn]] __attribute__((noinline)) void fail(Thread& thread, const Op* op, uint32_t status,
@@ -27,7 +27,7 @@ constexpr uint64_t MOST_BRANCHES = 1 << 26;
     abort();
 }
 
-// What registers of the types hold here. A predicate is a bool.
+// Reads a register as its type here. A predicate is a bool.
 template <class T>
 T get(Thread& thread, const Op* op, int source) {
     const uint32_t slot = op->from[source];
@@ -61,7 +61,7 @@ float canonical(float x) {
 template <class T>
 using Unsigned = std::make_unsigned_t<T>;
 
-// ---- what is done with values
+// ---- operations on values
 
 struct Add {
     template <class T>
@@ -103,7 +103,7 @@ struct MultiplyHigh {
         return (T)((Wide)a * (Wide)b >> 8 * sizeof(T));
     }
 };
-// Of two numbers the one that is one; -0 is less than +0.
+// The number if the other is NaN; -0 is less than +0.
 struct Minimum {
     template <class T>
     static T of(T a, T b) {
@@ -278,7 +278,7 @@ const Op* select(Thread& thread, const Op* op) {
 
 enum Comparison { EQ, NE, LT, LE, GT, GE, NUMBERS };
 
-// Where either is NaN the answer is UNORDERED. NUMBERS asks for that alone.
+// If either is NaN the answer is UNORDERED. NUMBERS asks for that alone.
 template <class T, Comparison HOW, bool UNORDERED>
 bool compare(T a, T b) {
     if (a != a || b != b) return UNORDERED;
@@ -325,7 +325,7 @@ const Op* narrow(Thread& thread, const Op* op) {
     return put<float>(thread, op, canonical(value));
 }
 
-// What does not fit is the nearest that does.
+// Saturates to the nearest value.
 template <class TO, class FROM, class ROUND>
 const Op* to_integer(Thread& thread, const Op* op) {
     const FROM value = ROUND::of(get<FROM>(thread, op, 0));
@@ -371,7 +371,7 @@ bool find_in_window(Thread& thread, Space space, uint64_t address, Place& place)
     return false;
 }
 
-// ORDERED accesses are what threads tell each other by: they are no race.
+// ORDERED accesses synchronise threads: they are no race.
 template <class T, Space SPACE, bool WRITES, bool ORDERED = false>
 char* reach(Thread& thread, const Op* op) {
     const uint64_t address = get<uint64_t>(thread, op, 0) + (uint64_t)op->offset;
@@ -428,7 +428,7 @@ const Op* count_around(Thread& thread, const Op* op) {
     return put<uint32_t>(thread, op, before);
 }
 
-// Whoever runs has done all before it.
+// The running thread has done all before it.
 const Op* fence(Thread&, const Op* op) { return op + 1; }
 
 // The address of a vector, whose elements are loads or stores of their own behind it.
@@ -520,7 +520,7 @@ std::vector<Operand> all(const char* roles, Type type) {
     return operands;
 }
 
-// What moves bits: by the type's size alone.
+// Instructions that move bits: they depend only on the type's size.
 template <class BITS_OF>
 void add_moves(Forms& forms, const std::string& end, Type type) {
     const auto memory = [&](const char* name, Handler run, const char* roles, Space space) {
@@ -539,7 +539,7 @@ void add_moves(Forms& forms, const std::string& end, Type type) {
     forms["selp" + end] = {select<BITS_OF>, {{'d', type}, {'s', type}, {'s', type}, {'s', PRED}}};
 }
 
-// Accesses to as many elements of a type as N says.
+// Accesses to N elements of a type.
 template <class T, uint32_t N>
 void add_vectors(Forms& forms, const std::string& end, Type type) {
     const std::string name = "global.v" + std::to_string(N) + end, constant = "global.nc.v" + std::to_string(N) + end;

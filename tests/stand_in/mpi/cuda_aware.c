@@ -1,9 +1,9 @@
 /* An MPI that takes addresses on a GPU, made of one that does not: loaded ahead of it (LD_PRELOAD), it copies such
- * messages through the host's memory, by the driver that the process has, whatever that is.
+ * messages through the host's memory, by the process's driver.
  *
- * It does so as an MPI does: what is sent is read when the call is made, from no stream of anybody's, and what is
- * received is written when a test finds it there. So who sends what is still being computed, receives into what is still
- * in use, or calls MPI without the context of the memory, is found out. It knows the calls of src/ranks/shim.c only.
+ * It copies as an MPI does: a send reads when the call is made, in no stream of the caller's, and a receive writes when a
+ * test finds the message. So it shows sends of data still being computed, receives into memory still in use, and calls
+ * without the memory's context. It knows the calls of src/ranks/shim.c only.
  *
  * At the end each rank says how many messages lay on a GPU. */
 
@@ -29,8 +29,8 @@ static void* driver(const char* name) {
     return library ? dlsym(library, name) : NULL;
 }
 
-/* Whether it does; negative where the driver does not tell. At the end of a process it is gone, and so is what lay on a
- * GPU. */
+/* True for an address on a GPU; negative if the driver does not know. At the end of a process the driver is gone, and so
+ * are arrays on a GPU. */
 static int on_device(const void* address) {
     enum { MEMORY_TYPE = 2, DEVICE = 2, INVALID_VALUE = 1, DEINITIALIZED = 4 };
     int (*attribute)(void*, int, uint64_t) = (int (*)(void*, int, uint64_t))driver("cuPointerGetAttribute");
@@ -74,7 +74,7 @@ int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
     MPI_Request before = *request;
     int cancelled = 0, count = 0, code = PMPI_Test(request, done, status);
     if (code != MPI_SUCCESS || !*done) return code;
-    /* Sends that are over at once may share their request: any of them will do. */
+    /* Sends that are over immediately may share their request: any of them will do. */
     struct message** place = &messages;
     while (*place && (*place)->request != before) place = &(*place)->next;
     struct message* message = *place;

@@ -1,6 +1,7 @@
-//! PTX that was made at run time: each instruction beside plain Rust, and what is wrong with a text or a kernel is told.
+//! PTX that was made at run time: compares each instruction with plain Rust, and checks the errors for wrong texts and
+//! kernels.
 //!
-//! Where an assembler is found, it takes every text that is right, so what is tested here is PTX.
+//! The assembler, if there is one, takes every correct text: so the tests are about PTX.
 
 use std::ffi::{CString, c_void};
 
@@ -40,7 +41,7 @@ pub const TABLE: [Case; 13] = [
     ("generated_kernels_on_two_devices", |_| on_two_devices()),
 ];
 
-/// What a child does, by its name; none where it is no case of this file.
+/// Runs the case of a child, by its name; `None` if this file has no such case.
 pub fn in_child(what: &str) -> Option<Outcome> {
     match what {
         "generated texts" => Some(load_wrong_texts(&WRONG_TEXTS).and_then(|()| load_other_texts())),
@@ -50,9 +51,9 @@ pub fn in_child(what: &str) -> Option<Outcome> {
     }
 }
 
-/// A kernel around a body. It finds an element of each of three arrays in `%x0`, `%x1` and `%x2`, the same bits in `%d0`
-/// to `%d2`, and the lower halves in `%r0` to `%r2` and `%f0` to `%f2`; what it leaves in one of `%x9`, `%d9`, `%r9`,
-/// `%f9` and `%p7` goes to the fourth.
+/// A kernel around a body. The body finds an element of each of three arrays in `%x0`, `%x1` and `%x2`, its bits again
+/// in `%d0` to `%d2`, and the lower halves in `%r0` to `%r2` and `%f0` to `%f2`. Its result in one of `%x9`, `%d9`,
+/// `%r9`, `%f9` and `%p7` goes to the fourth array.
 pub fn kernel(name: &str, body: &str) -> String {
     let mut text =
         format!(".visible .entry {name}(\n\t.param .align 8 .b8 {name}_param_0[32]\n)\n.maxntid {THREADS}, 1, 1\n{{\n");
@@ -91,7 +92,7 @@ fn load(ptx: &str) -> Result<sys::CUmodule, result::DriverError> {
     unsafe { result::module::load_data(image.as_ptr().cast()) }
 }
 
-/// A module in a context of its own.
+/// A module in its own context.
 pub struct Loaded {
     module: sys::CUmodule,
     stream: sys::CUstream,
@@ -117,7 +118,7 @@ impl Loaded {
             Ok(function) => function,
             Err(error) => return error.0 as i32,
         };
-        // SAFETY: what a kernel does wrong, the stand-in is to find.
+        // SAFETY: the stand-in must find the faults of a kernel.
         status(unsafe { result::launch_kernel(function, grid, block, 0, self.stream, &mut arguments) })
     }
 
@@ -136,7 +137,8 @@ impl Loaded {
         let count = inputs[0].len();
         let mut addresses = [0; 4];
         let mut output = vec![0_u64; count];
-        // SAFETY: all arrays have as many elements; they are freed once nothing uses them, or go with a broken context.
+        // SAFETY: all arrays have this number of elements. They are freed once nothing uses them, or with a broken
+        // context.
         unsafe {
             for (address, input) in addresses.iter_mut().zip(inputs.into_iter().chain([&*output])) {
                 *address = result::malloc_sync(8 * count).map_err(text)?;
@@ -178,7 +180,7 @@ pub fn check_assembles(ptx: &str) -> Result<Option<Usage>, String> {
     })
 }
 
-/// A body of a kernel, and what it computes.
+/// A body of a kernel, and its result.
 pub type Beside = (&'static str, fn(u64, u64, u64) -> u64);
 
 /// Runs all bodies over every pair of the values, with a third that changes.
@@ -324,7 +326,7 @@ fn d(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// PTX's lesser of two: what is no number gives way, and -0 is less than 0.
+/// PTX's minimum: a NaN loses, and -0 is less than 0.
 fn least(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
         (true, _) => b,
@@ -470,7 +472,7 @@ fn conversions() -> Outcome {
         ("cvt.rn.f32.u64 %f9, %x0;", |a, _, _| s(a as f32)),
     ];
     beside(&whole, &WHOLE)?;
-    // What is no number becomes something of its own.
+    // A NaN becomes `other`.
     fn or(a: u64, number: u64, other: u64) -> u64 {
         if d(a).is_nan() { other } else { number }
     }
@@ -509,7 +511,7 @@ fn directed(exact: f64, is_wrong: fn(f64, f64) -> bool) -> f32 {
     }
 }
 
-/// Variables of a module: what they begin with, what the host writes to them, what a kernel does.
+/// Variables of a module: initial values, writes by the host and by a kernel.
 fn symbols() -> Outcome {
     let numbers = ".const .align 8 .f64 taps[4] = {0d3FF0000000000000, 0d4000000000000000, 0dBFE0000000000000};\n\
                    .global .align 8 .b64 counts[2] = {0x10, -1};\n.const .align 4 .b32 small[2] = {7, 0xffffffff};\n\
@@ -543,7 +545,7 @@ fn symbols() -> Outcome {
     let (address, bytes) = global("taps").map_err(text)?;
     expect("bytes of the constants", bytes, 32)?;
     let mut counts = [0_u64; 2];
-    // SAFETY: the symbols have room for as many.
+    // SAFETY: the symbols are large enough.
     unsafe {
         result::memcpy_htod_sync(address, &[3_f64, 4.0, 5.0, 6.0]).map_err(text)?;
         result::memcpy_dtoh_sync(&mut counts, global("counts").map_err(text)?.0).map_err(text)?;
@@ -586,7 +588,7 @@ fn grids() -> Outcome {
     let (grid, block) = ((3, 4, 5), (2, 3, 4));
     let count = 3 * 4 * 5 * 2 * 3 * 4_usize;
     let mut output = vec![1_u32; count];
-    // SAFETY: the array has as many elements.
+    // SAFETY: the array has this number of elements.
     unsafe {
         let mut address = result::malloc_sync(4 * count).map_err(text)?;
         result::memcpy_htod_sync(address, &output).map_err(text)?;
@@ -601,7 +603,7 @@ fn grids() -> Outcome {
 
 pub type WrongText = (&'static str, &'static str);
 
-/// Texts that are wrong, by what is to be said of them. A line that begins with @ is instead of the module's own.
+/// Wrong texts, by their error. A line that begins with @ replaces the module's own.
 const WRONG_TEXTS: [WrongText; 43] = [
     ("add.u64 %x9, %x0, %y1;", "%y1 is no register that was declared"),
     ("add.u64 %x9, %x0, %x16;", "%x16 is no register that was declared"),
@@ -691,14 +693,14 @@ fn load_other_texts() -> Outcome {
     unsafe { result::module::unload(module) }.map_err(text)
 }
 
-/// Has a child load texts, and looks at what it says of each.
+/// Loads texts in a child, and checks its message on each.
 pub fn wrong_texts(what: &str, texts: &[WrongText]) -> Outcome {
     let ended = child(what, &[])?;
     if !ended.status.success() {
         return Err(ended.output);
     }
     for &(body, wanted) in texts {
-        // What is said comes behind the text, with the line.
+        // The message follows the text, with the line.
         let (_, behind) = ended.output.split_once(&format!("text: {body}\n")).ok_or(body)?;
         let line = behind.lines().next().unwrap_or_default();
         if !line.contains("cuModuleLoadData: line ") || !line.contains(wanted) {
@@ -710,7 +712,7 @@ pub fn wrong_texts(what: &str, texts: &[WrongText]) -> Outcome {
 
 pub type WrongKernel = (&'static str, i32, &'static str);
 
-/// Kernels that go wrong, with the status that they end with and what is said.
+/// Kernels that fail, with their status and message.
 const WRONG_KERNELS: [WrongKernel; 17] = [
     ("add.u64 %x9, %x0, %x8;", LAUNCH_FAILED, "reads %x8, which the thread has not written"),
     ("setp.ne.u32 %p0, %r10, 7; @%p0 mov.u64 %x9, 1;", LAUNCH_FAILED, "reads %x9, which the thread has not written"),
@@ -759,13 +761,13 @@ fn write_constant() -> Outcome {
     expect("writes a constant", loaded.wait(), LAUNCH_FAILED)
 }
 
-/// Has a child run kernels, each in a context of its own, and looks at what it says of each, and of others that it runs.
+/// Runs kernels in a child, each in its own context, and checks its message on each, and on correct ones.
 pub fn wrong_kernels(what: &str, kernels: &[WrongKernel], others: &[WrongKernel]) -> Outcome {
     for (body, ..) in kernels {
         check_assembles(&wrong_text(body))?;
     }
     let ended = child(what, &[])?;
-    // A context that is broken leaves what was in it, which the end of the process tells.
+    // A broken context leaks its objects, which the end of the process reports.
     if ended.status.code() != Some(0) {
         return Err(format!("{:?}: {}", ended.status, ended.output));
     }
@@ -779,7 +781,7 @@ pub fn wrong_kernels(what: &str, kernels: &[WrongKernel], others: &[WrongKernel]
     Ok(())
 }
 
-/// What the driver says of modules holds for these.
+/// The driver's rules for modules hold for these.
 fn modules(stand_in: StandIn) -> Outcome {
     let ptx = format!("{HEAD}{}{}", kernel("first", "mov.u64 %x9, 1;"), kernel("second", "add.u64 %x9, %x0, %x1;"));
     let loaded = Loaded::new(&ptx)?;
@@ -809,14 +811,14 @@ fn modules(stand_in: StandIn) -> Outcome {
     expect("alive", stand_in.alive().contains("1 modules"), true)
 }
 
-/// A kernel that adds to what it finds, captured twice, and the graph launched thrice.
+/// A kernel that adds to its array, captured twice, in a graph that is launched three times.
 fn graphs() -> Outcome {
     let body = "ld.global.u64 %x3, [%x13]; add.u64 %x9, %x3, %x0;";
     let loaded = Loaded::new(&format!("{HEAD}{}", kernel("adds", body)))?;
     let count = 2 * THREADS;
     let mut output = vec![0_u64; count];
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-    // SAFETY: the arrays have as many elements, and are freed once nothing uses them.
+    // SAFETY: the arrays have this number of elements, and are freed once nothing uses them.
     unsafe {
         let (from, to) = (result::malloc_sync(8 * count).map_err(text)?, result::malloc_sync(8 * count).map_err(text)?);
         result::memcpy_htod_sync(from, &(0..count as u64).collect::<Vec<_>>()).map_err(text)?;
@@ -854,7 +856,7 @@ fn reach_devices() -> Outcome {
     let other = Context::new(1)?;
     let of_other = result::ctx::get_current().map_err(text)?.ok_or("no context")?;
     let numbers = [7_u64; THREADS];
-    // SAFETY: each array has as many elements, and is freed once nothing uses it, or goes with a broken context.
+    // SAFETY: each array has this number of elements, and is freed once nothing uses it, or with a broken context.
     unsafe {
         let far = result::malloc_sync(8 * THREADS).map_err(text)?;
         result::memcpy_htod_sync(far, &numbers).map_err(text)?;

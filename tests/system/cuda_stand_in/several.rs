@@ -1,7 +1,7 @@
-//! Several devices in one process: copies between them, events that one waits for and another records, threads of the
-//! host, and what is told where nothing orders two of them.
+//! Several devices in one process: copies between them, events that one records and another waits for, threads of the
+//! host, and errors where nothing orders two of them.
 //!
-//! How many devices there are is settled when the driver is first asked, so all runs in children of the test program.
+//! The first query of the driver fixes the number of devices, so all cases run in children of the test program.
 
 use std::cell::RefCell;
 use std::ffi::c_void;
@@ -27,7 +27,7 @@ const COUNT: usize = 1024;
 /// Enough work that a thread of the host is through with its next calls long before.
 const LONG: usize = 4 << 20;
 
-/// Runs a case of this file with so many devices, which reach each other or do not.
+/// Runs a case of this file with this number of devices, which reach each other or do not.
 fn with(what: &str, devices: &str, peers: &str) -> Outcome {
     let ended = child(what, &[("CUDA_STAND_IN_DEVICES", devices), ("CUDA_STAND_IN_PEERS", peers)])?;
     if ended.status.success() {
@@ -62,7 +62,7 @@ pub const TABLE: [Case; 10] = [
     ("calls_for_several_devices_fail_when_told", |_| with("faults", "2", "1")),
 ];
 
-/// What a child does, by its name; none where it is no case of this file.
+/// Runs the case of a child, by its name; `None` if this file has no such case.
 pub fn in_child(what: &str) -> Option<Outcome> {
     let case = match what {
         "reach" => reach,
@@ -102,7 +102,7 @@ impl Device {
     fn open(ordinal: usize) -> Result<Device, String> {
         result::init().map_err(text)?;
         let ordinal = ordinal as i32;
-        // SAFETY: the device is there, or the driver says so; its context is current for what is made in it.
+        // SAFETY: the device exists, or the driver refuses it; its context is current for what is made in it.
         unsafe {
             let context = result::primary_ctx::retain(ordinal).map_err(text)?;
             result::ctx::set_current(context).map_err(text)?;
@@ -131,7 +131,7 @@ impl Device {
         }
     }
 
-    /// Its elements, copied in its stream, with whatever that waits for.
+    /// Returns its elements, copied in its stream, after all that the stream waits for.
     fn read(&self, array: sys::CUdeviceptr, count: usize) -> Result<Vec<f32>, String> {
         self.enter()?;
         let mut samples = vec![0_f32; count];
@@ -171,7 +171,7 @@ impl Device {
         expect("cuEventRecord", status(unsafe { sys::cuEventRecord(event, self.stream).result() }), 0)
     }
 
-    /// Has its stream wait for the event, of whatever device that is.
+    /// Makes its stream wait for the event, of any device.
     fn wait_event(&self, event: sys::CUevent) -> Outcome {
         self.enter()?;
         // SAFETY: both are open.
@@ -205,13 +205,13 @@ impl Device {
         }
     }
 
-    /// Breaks its context, as a kernel does that touches what it must not.
+    /// Breaks its context, as an illegal access of a kernel does.
     fn break_down(&self, stand_in: StandIn) -> Outcome {
         stand_in.fail_in("cuStreamSynchronize", 1, ILLEGAL_ADDRESS, Mode::Sticky);
         expect("the fault", self.finish()?, ILLEGAL_ADDRESS)
     }
 
-    /// Has the stream work for a while.
+    /// Keeps the stream busy for a while.
     fn work_long(&self, array: sys::CUdeviceptr) -> Outcome {
         (0..100).try_for_each(|i| self.fill(array, LONG, i))
     }
@@ -270,7 +270,7 @@ fn copy(
     bytes: usize,
     stream: sys::CUstream,
 ) -> i32 {
-    // SAFETY: the contexts are there; what else may be wrong is what the driver is to find.
+    // SAFETY: the contexts exist; the driver must find all other faults.
     status(unsafe { result::memcpy_peer_async(to_device.context, to, from_device.context, from, bytes, stream) })
 }
 
@@ -303,7 +303,7 @@ fn enable_all(devices: &[Device]) -> Outcome {
     Ok(())
 }
 
-/// That exactly this was told, since the last question, and is forgotten.
+/// Checks that exactly this was reported since the last query; clears the report.
 fn expect_told(stand_in: StandIn, wanted: &str) -> Outcome {
     let told = stand_in.misuse().unwrap_or_default();
     if told.contains(wanted) { Ok(()) } else { Err(format!("{wanted:?} was not told, but {told:?}")) }
@@ -314,7 +314,7 @@ fn expect_nothing_told(stand_in: StandIn, what: &str) -> Outcome {
 }
 
 fn query(event: sys::CUevent) -> i32 {
-    // SAFETY: what else it may be than an event, the driver is to find.
+    // SAFETY: the driver must find anything that is not an event.
     status(unsafe { result::event::query(event) })
 }
 
@@ -337,12 +337,12 @@ fn reach(stand_in: StandIn) -> Outcome {
     expect("not yet", disable(first, last)?, NOT_ENABLED)?;
     let answers = if peers { [0, ALREADY_ENABLED] } else { [UNSUPPORTED; 2] };
     expect("once and again", [enable(first, last)?, enable(first, last)?], answers)?;
-    // That is one way.
+    // Access was enabled in one direction.
     expect("the other way", enable(last, first)?, answers[0])?;
     let answers = if peers { [0, NOT_ENABLED] } else { [NOT_ENABLED; 2] };
     expect("back, and again", [disable(first, last)?, disable(first, last)?], answers)?;
     expect("the other way stays", disable(last, first)?, answers[0])?;
-    // SAFETY: that it is no context is what is to be seen.
+    // SAFETY: the test is about what is no context.
     let answer = unsafe { sys::cuCtxEnablePeerAccess(first.stream.cast(), 0) };
     expect("no context", status(answer.result()), INVALID_CONTEXT)?;
     expect_told(stand_in, "cuCtxEnablePeerAccess to what is no context")?;
@@ -355,14 +355,14 @@ fn reach(stand_in: StandIn) -> Outcome {
     devices.0.pop();
     devices.0.push(Device::open(count as usize - 1)?);
     expect("to the next context", enable(&devices[0], &devices[devices.len() - 1])?, answer)?;
-    // And a broken one lets nobody in.
+    // A broken context grants no access.
     let last = &devices[devices.len() - 1];
     last.break_down(stand_in)?;
     disable(&devices[0], last)?;
     expect("to a broken one", enable(&devices[0], last)?, ILLEGAL_ADDRESS)
 }
 
-/// Each device sends to the next and fetches from the one before, in turns, and all hold what they should.
+/// Each device sends to the next and fetches from the one before, in turns. Checks all results.
 fn exchange(stand_in: StandIn) -> Outcome {
     let devices = Devices::open()?;
     let n = devices.len();
@@ -377,7 +377,7 @@ fn exchange(stand_in: StandIn) -> Outcome {
         }
         for (d, device) in devices.iter().enumerate() {
             let (next, before) = ((d + 1) % n, (d + n - 1) % n);
-            // To the next one's first half; from the one before to the second. None to nobody.
+            // To the next one's first half; from the one before to the second. A copy of nothing needs no target.
             expect("send", device.send(arrays[d].0, &devices[next], arrays[next].1, 4 * COUNT)?, 0)?;
             let second = arrays[d].1 + 4 * COUNT as u64;
             expect("fetch", device.fetch(second, &devices[before], arrays[before].0, 4 * COUNT)?, 0)?;
@@ -391,7 +391,7 @@ fn exchange(stand_in: StandIn) -> Outcome {
             let wanted: Vec<f32> = (0..2 * COUNT).map(|i| (COUNT * before + i % COUNT) as f32).collect();
             expect("what came", device.read(arrays[d].1, 2 * COUNT)?, wanted)?;
         }
-        // In order with what else is in the stream: the source is read after it was filled, the target written before.
+        // In stream order: the source is read after it was filled, the target written before.
         let (here, there) = (&devices[0], &devices[n - 1]);
         for round in 0..20 {
             here.fill(arrays[0].0, 4 * COUNT, round)?;
@@ -402,7 +402,7 @@ fn exchange(stand_in: StandIn) -> Outcome {
             expect("in order", here.read(arrays[0].1, COUNT)?, vec![wanted; COUNT])?;
         }
     }
-    // Of one context to itself, a plain copy.
+    // A copy within one context is a plain one.
     let twice = devices[0].array(&vec![5.0; 2 * COUNT])?;
     devices[0].fill(twice, 4 * COUNT, 0)?;
     expect("to itself", devices[0].send(twice, &devices[0], twice + 4 * COUNT as u64, 4 * COUNT)?, 0)?;
@@ -433,7 +433,7 @@ fn refused(stand_in: StandIn) -> Outcome {
     expect("not the current one's stream", copy(two, there, one, here, bytes, two.stream), INVALID_HANDLE)?;
     expect_told(stand_in, "none of the current context's")?;
     for (to, from) in [(one.stream.cast(), one.context), (two.context, one.stream.cast())] {
-        // SAFETY: that one is no context is what is to be seen.
+        // SAFETY: the test is about what is no context.
         let answer = status(unsafe { result::memcpy_peer_async(to, there, from, here, bytes, one.stream) });
         expect("no context", answer, INVALID_CONTEXT)?;
         expect_told(stand_in, "what is no context")?;
@@ -450,7 +450,7 @@ fn refused(stand_in: StandIn) -> Outcome {
 fn plain_copies(_: StandIn) -> Outcome {
     let plain = |device: &Device, to, from| -> Result<i32, String> {
         device.enter()?;
-        // SAFETY: the arrays are as long; whether the context reaches them is what is to be seen.
+        // SAFETY: the arrays are long enough; the test is about the context's access to them.
         expect("at once", status(unsafe { result::memcpy_dtod_async(to, from, 4 * COUNT, device.stream) }), 0)?;
         device.finish()
     };
@@ -465,7 +465,7 @@ fn plain_copies(_: StandIn) -> Outcome {
         let (here, there) = (one.array(&[1.0; COUNT])?, other.array(&[2.0; COUNT])?);
         let (to, from) = if fetches { (here, there) } else { (there, here) };
         if has_peers() {
-            // Access has a direction: what the other one may, this one may not.
+            // Access has a direction: one context has it, the other does not.
             expect("access", [enable(one, other)?, enable(other, one)?], [0; 2])?;
             expect("with access", plain(one, to, from)?, 0)?;
             let wanted = if fetches { 2.0 } else { 1.0 };
@@ -473,11 +473,11 @@ fn plain_copies(_: StandIn) -> Outcome {
             expect("what came", other.read(there, COUNT)?, vec![wanted; COUNT])?;
             expect("no access any more", disable(one, other)?, 0)?;
         }
-        // Late, so that what the other device does meanwhile would meet it if it did anything.
+        // Late, so that actions of the other device meanwhile would meet it.
         let long = one.array(&vec![0.0; LONG / 4])?;
         one.work_long(long)?;
         one.enter()?;
-        // SAFETY: the arrays are as long; that the context does not reach both is what is to be seen.
+        // SAFETY: the arrays are long enough; the test is about a context that does not reach both.
         let answer = status(unsafe { result::memcpy_dtod_async(to, from, 4 * COUNT, one.stream) });
         expect("the answer comes later", answer, 0)?;
         other.fill(there, 4, 0)?;
@@ -490,7 +490,7 @@ fn plain_copies(_: StandIn) -> Outcome {
     Ok(())
 }
 
-/// Memory of either side, access, and a whole context: all told while a copy needs them.
+/// Memory of either side, access, and a whole context: each is reported while a copy needs it.
 fn freed(stand_in: StandIn) -> Outcome {
     #[derive(Debug, Clone, Copy, PartialEq)]
     enum Goes {
@@ -525,7 +525,7 @@ fn freed(stand_in: StandIn) -> Outcome {
             let free = |device: &Device, array: sys::CUdeviceptr| {
                 // From any context: the memory says which it is of.
                 device.arrays.borrow_mut().retain(|one| *one != array);
-                // SAFETY: that it is in use is what is to be seen.
+                // SAFETY: the test is about its being in use.
                 expect("cuMemFree", status(unsafe { result::free_sync(array) }), 0)
             };
             match goes {
@@ -543,7 +543,7 @@ fn freed(stand_in: StandIn) -> Outcome {
         }
     }
     drop(devices);
-    // A context that ends with memory of its own which another's stream reads.
+    // Ends a context whose memory another's stream reads.
     let mut devices = Devices::open()?;
     let other = devices.0.pop().ok_or("no device")?;
     let one = &devices[0];
@@ -564,15 +564,15 @@ fn events(stand_in: StandIn) -> Outcome {
     let long = one.array(&vec![0.0; LONG / 4])?;
     let long_there = other.array(&vec![0.0; LONG / 4])?;
 
-    // One that was never recorded has happened, and nobody waits for it.
+    // An event that was never recorded counts as past, and no wait for it blocks.
     let event = one.event()?;
     other.wait_event(event)?;
     expect("never recorded", query(event), 0)?;
     expect("never recorded", other.finish()?, 0)?;
 
-    // It is recorded in streams of its own context alone, and asked for from any.
+    // An event is recorded in streams of its own context only, and queried from any.
     other.enter()?;
-    // SAFETY: that they do not go together is what is to be seen.
+    // SAFETY: the test is about their mismatch.
     let mixed = status(unsafe { sys::cuEventRecord(event, other.stream).result() });
     expect("an event of another context", mixed, INVALID_HANDLE)?;
     one.work_long(long)?;
@@ -582,7 +582,7 @@ fn events(stand_in: StandIn) -> Outcome {
     // SAFETY: the event is open.
     expect("from another context", status(unsafe { result::event::synchronize(event) }), 0)?;
     expect("from another context, after", query(event), 0)?;
-    // SAFETY: that it is no event is what is to be seen.
+    // SAFETY: the test is about what is no event.
     expect("no event", query(other.stream.cast()), INVALID_HANDLE)?;
     expect_told(stand_in, "cuEventQuery of what is no event")?;
 
@@ -597,7 +597,7 @@ fn events(stand_in: StandIn) -> Outcome {
             one.record(event)?;
             other.wait_event(event)?;
             if what == "destroyed" {
-                // SAFETY: made above; that it is waited for is what is to be seen.
+                // SAFETY: made above; the test is about the wait for it.
                 unsafe { result::event::destroy(event) }.map_err(text)?;
             } else if what == "recorded anew" {
                 one.work_long(long)?;
@@ -640,7 +640,7 @@ fn events(stand_in: StandIn) -> Outcome {
     }
     expect_nothing_told(stand_in, "events")?;
 
-    // Of a context that breaks while another waits for it: the other goes on.
+    // A context breaks while another waits for it: the other goes on.
     one.work_long(long)?;
     let event = one.event()?;
     one.record(event)?;
@@ -653,9 +653,9 @@ fn events(stand_in: StandIn) -> Outcome {
     expect("the event, from the other", status(unsafe { result::event::synchronize(event) }), ILLEGAL_ADDRESS)
 }
 
-/// A thread for each device. One that waits for another device holds nobody up, nor does a launch.
+/// A thread for each device. Neither a wait for another device nor a launch blocks the other threads.
 fn threads(stand_in: StandIn) -> Outcome {
-    // The first thread waits for what the last has yet to get going.
+    // The first thread waits for work that the last has yet to begin.
     result::init().map_err(text)?;
     let last = count()? - 1;
     let (started, is_started) = mpsc::channel::<usize>();
@@ -676,14 +676,14 @@ fn threads(stand_in: StandIn) -> Outcome {
             open.wait();
             let (input, output) = (device.array(&vec![1.0; LONG / 2])?, device.array(&vec![0.0; LONG / 2])?);
             let event = device.event()?;
-            // The launch is all that it does: whatever waits for that finds the event recorded.
+            // This thread only launches: a wait for that finds the event recorded.
             device.turn(input, output, LONG / 2)?;
             device.record(event)?;
             started.send(event as usize).map_err(|error| error.to_string())?;
             std::thread::sleep(Duration::from_millis(20));
             // Calls of all kinds meanwhile, in this context and in that of the thread that waits.
             let calls = || -> Outcome {
-                // SAFETY: what is made is given back.
+                // SAFETY: all that is made is freed.
                 unsafe {
                     let memory = result::malloc_sync(4096).map_err(text)?;
                     result::free_sync(memory).map_err(text)?;
@@ -710,7 +710,7 @@ fn threads(stand_in: StandIn) -> Outcome {
         waiting.join().map_err(|_| "a thread panicked".to_string())?
     })?;
 
-    // All at once, a ring of sums: each takes what the one before has, and hands on what it has.
+    // A ring of sums, all threads at the same time: each takes its predecessor's sum, and passes on its own.
     const ROUNDS: usize = 60;
     let n = last + 1;
     let devices = Devices::open()?;
@@ -741,7 +741,7 @@ fn threads(stand_in: StandIn) -> Outcome {
                         expect("fetch", answer, 0)?;
                         device.record(taken)?;
                         all.wait();
-                        // What the next one is still to take is not written before.
+                        // A buffer that the next device still has to read is not overwritten.
                         device.wait_event(places[next].3)?;
                         device.turn(came, mine, COUNT)?;
                         device.record(ready)?;
@@ -759,7 +759,7 @@ fn threads(stand_in: StandIn) -> Outcome {
     expect_nothing_told(stand_in, "what is ordered by events")
 }
 
-/// Copies of two devices that meet, by what orders them: told in whatever order they ran.
+/// Conflicting copies of two devices, by what orders them: reported in whatever order they ran.
 fn told(stand_in: StandIn) -> Outcome {
     const NOTHING_ORDERS: &str = "with nothing that orders them";
     const HALF: usize = 2 * COUNT;
@@ -810,14 +810,14 @@ fn told(stand_in: StandIn) -> Outcome {
         expect("fetch", two.fetch(there, one, here, 4 * COUNT)?, 0)?;
         check("fetched after it was written", !ordered)?;
     }
-    // The wrong event: what was recorded before the copy.
+    // The wrong event: recorded before the copy.
     let event = one.event()?;
     one.record(event)?;
     send(here, there, 4 * COUNT)?;
     two.wait_event(event)?;
     take(aside, there, 4 * COUNT)?;
     check("an event from before", true)?;
-    // A wait that comes after what should have waited.
+    // The wait comes after the access that should have waited.
     send(here, there, 4 * COUNT)?;
     take(aside, there, 4 * COUNT)?;
     two.wait_for(one)?;
@@ -834,7 +834,7 @@ fn told(stand_in: StandIn) -> Outcome {
     expect("fetch", two.fetch(aside, one, here, 4 * COUNT)?, 0)?;
     send(here, there, 4 * COUNT)?;
     check("two that read", false)?;
-    // What the host has waited for is over: for a stream, for an event, for all, and by asking until it is.
+    // Work that the host has waited for is over: for a stream, an event, all, and by polling.
     for how in 0..4 {
         send(here, there, 4 * COUNT)?;
         let event = one.event()?;
@@ -855,7 +855,7 @@ fn told(stand_in: StandIn) -> Outcome {
     one.enter()?;
     // SAFETY: a context is current; the memory is freed below.
     let pinned = unsafe { result::malloc_host(4 * COUNT, 0) }.map_err(text)?.cast::<f32>();
-    // SAFETY: as many elements are there; what the devices do with it meanwhile is what is to be seen.
+    // SAFETY: the arrays have this number of elements; the test is about what the devices do with them meanwhile.
     let stage = unsafe { std::slice::from_raw_parts_mut(pinned, COUNT) };
     for ordered in [false, true] {
         one.enter()?;
@@ -872,7 +872,7 @@ fn told(stand_in: StandIn) -> Outcome {
     one.enter()?;
     // SAFETY: allocated above, and nothing uses it any more.
     unsafe { result::free_host(pinned.cast()) }.map_err(text)?;
-    // A kernel: what it touches is known where races are looked for, from the second time on.
+    // A kernel: the races build knows its accesses from the second launch on.
     for ordered in [true, false] {
         for _ in 0..2 {
             send(here, there, 4 * COUNT)?;
@@ -888,7 +888,7 @@ fn told(stand_in: StandIn) -> Outcome {
             if ordered {
                 one.wait_for(two)?;
             }
-            // The half that it does not touch is nobody's business.
+            // The half that it does not touch is free.
             send(here + upper, there + upper, HALF)?;
             finish()?;
         }
@@ -936,7 +936,7 @@ fn told(stand_in: StandIn) -> Outcome {
             check("two to a third", !ordered)?;
         }
     }
-    // What a broken context was still to do is not done: it meets nobody.
+    // Work left in a broken context is not done: it conflicts with nothing.
     send(here, there, 4 * COUNT)?;
     one.break_down(stand_in)?;
     take(aside, there, 4 * COUNT)?;
@@ -944,14 +944,14 @@ fn told(stand_in: StandIn) -> Outcome {
     expect_nothing_told(stand_in, "the end")
 }
 
-/// Results are wrong, often, where a kernel does not wait for what another device sends, or another device not for the
-/// kernel; and right where they do.
+/// Results are often wrong if a kernel does not wait for another device's copy, or the copy not for the kernel; they
+/// are right if both wait.
 fn missing_waits(stand_in: StandIn) -> Outcome {
     const ROUNDS: usize = 40;
     let devices = Devices::open()?;
     enable_all(&devices)?;
     let (one, two) = (&devices[0], &devices[devices.len() - 1]);
-    // What is sent in each round.
+    // The arrays to send, one a round.
     let sources: Vec<_> = (0..ROUNDS).map(|round| one.array(&[round as f32; COUNT])).collect::<Result<_, _>>()?;
     let results: Vec<_> = (0..ROUNDS).map(|_| two.array(&[-1.0; COUNT])).collect::<Result<_, _>>()?;
     let there = two.array(&[-1.0; COUNT])?;
@@ -987,7 +987,7 @@ fn missing_waits(stand_in: StandIn) -> Outcome {
     Ok(())
 }
 
-/// Every call of these can be told to fail, and then goes through; access is among what runs out.
+/// Every call of these can be made to fail, and then goes through; access is among the things that run out.
 fn faults(stand_in: StandIn) -> Outcome {
     let devices = Devices::open()?;
     let (one, two) = (&devices[0], &devices[1]);

@@ -1,5 +1,5 @@
-//! PTX that was made at run time, as a kernel has it in which warps walk: loops, values that lanes exchange, vectors in
-//! memory, and words of a number. Each stands beside plain Rust, and what is wrong is told.
+//! PTX that was made at run time, as in kernels whose warps walk: loops, values that lanes exchange, vectors in memory,
+//! and words of a number. Compares each with plain Rust, and checks the errors.
 
 use super::generated::{
     Beside, HEAD, INVALID_IMAGE, Loaded, MISALIGNED, THREADS, WHOLE, WrongKernel, WrongText, beside, check_assembles,
@@ -37,7 +37,7 @@ pub fn in_child(what: &str) -> Option<Outcome> {
 
 fn branches() -> Outcome {
     let cases: Vec<Beside> = vec![
-        // A sum in a loop of as many rounds as the number has ones at its end.
+        // A sum in a loop, with a round for each trailing one of the number.
         (
             "and.b64 %x3, %x0, 63; mov.u64 %x9, 0; mov.u64 %x4, 0; bra $TEST_a; $ROUND_a: add.u64 %x9, %x9, %x4; \
              add.u64 %x4, %x4, 1; $TEST_a: setp.lt.u64 %p0, %x4, %x3; @%p0 bra $ROUND_a;",
@@ -115,7 +115,7 @@ fn vectors() -> Outcome {
     let cases: [(String, OfVector); 15] = [
         (format!("{pair}ld.global.v2.f64 {{%d3, %d9}}, [%x3];"), |all, at| all[0][at | 1]),
         (format!("{pair}ld.global.nc.v2.f64 {{%d9, %d3}}, [%x3];"), |all, at| all[0][at & !1]),
-        // The address goes into what is read.
+        // The address is part of the value read.
         (format!("{pair}ld.global.v2.b64 {{%x3, %x9}}, [%x3];"), |all, at| all[0][at | 1]),
         (format!("{pair}ld.global.nc.v2.b64 {{%x3, %x4}}, [%x3]; mov.u64 %x9, %x3;"), |all, at| all[0][at & !1]),
         (format!("{pair}ld.global.v2.b64 {{%x4, %x3}}, [%x3]; sub.u64 %x9, %x4, %x3;"), |all, at| {
@@ -190,7 +190,7 @@ fn shuffles() -> Outcome {
     let mut cases = Vec::new();
     for way in ["idx", "up", "down", "bfly"] {
         let clamps = if way == "up" { [0, 0x1800, 0x1c03] } else { [0x1f, 0x181f, 0x1003] };
-        // As numbers, and as what each lane has of its own.
+        // As numbers, and as each lane's own value.
         for (i, by) in [Some(1), Some(5), Some(31), Some(16), None].into_iter().enumerate() {
             for clamp in clamps.map(Some).into_iter().chain([None]) {
                 let text = |number: Option<u64>, else_: &str| number.map_or(else_.to_string(), |n| n.to_string());
@@ -214,8 +214,8 @@ fn shuffles() -> Outcome {
 
 const ROUNDS: u32 = 3000;
 
-/// Lanes that take from two others in each round, go different ways in between, and meet again; and a kernel in which
-/// a lane may leave behind the last shuffle.
+/// Lanes that take from two others in each round, diverge between rounds, and converge again; and a kernel whose lanes
+/// may return after the last shuffle.
 fn walk() -> Outcome {
     let body = format!(
         "mov.b32 %r3, %r0; mov.u32 %r4, 0; and.b32 %r5, %r10, 3; setp.eq.u32 %p0, %r5, 0; \
@@ -315,7 +315,7 @@ fn orders() -> Outcome {
     expect("orders", (seen.len(), first_warps.len()), (6, 2))
 }
 
-/// Texts that are wrong, by what is to be said of them.
+/// Wrong texts, by their error.
 const WRONG_TEXTS: [WrongText; 28] = [
     ("shfl.sync.idx.b32 %r9, %r0, 0, 0x1f, 0xffff;", "a mask of lanes but 0xffffffff is not known here"),
     ("shfl.sync.idx.b32 %r9, %r0, 0, 0x1f, -2;", "a mask of lanes but 0xffffffff is not known here"),
@@ -362,7 +362,7 @@ fn load_wrong_symbols() -> Outcome {
     Ok(())
 }
 
-/// Kernels that go wrong, with the status that they end with and what is said.
+/// Kernels that fail, with their status and message.
 const WRONG_KERNELS: [WrongKernel; 24] = [
     (
         "setp.eq.u32 %p0, %r10, 5; @%p0 bra $OVER; shfl.sync.idx.b32 %r3, %r0, 0, 0x1f, -1; $OVER: mov.u64 %x9, 1;",
@@ -403,7 +403,7 @@ const WRONG_KERNELS: [WrongKernel; 24] = [
         LAUNCH_FAILED,
         "reads %r3, which the thread has not written",
     ),
-    // Nor has a later warp what an earlier one has: one of these two warps is not the first.
+    // A later warp does not have an earlier one's either: one of these two warps is not the first.
     (
         "setp.ge.u32 %p0, %r13, 32; shfl.sync.idx.b32 %r4, %r0, 3, 0x1f, -1; @%p0 mov.u32 %r3, 1; mov.u32 %r9, %r3;",
         LAUNCH_FAILED,
@@ -490,8 +490,8 @@ fn waits() -> Outcome {
     expect("what the other warp has", &found[..], &right[..])
 }
 
-/// A build that looks for races finds two threads at one place, in vectors, and around a shuffle, too, for that orders
-/// no accesses to memory. What each thread has of its own is no race.
+/// The races build finds two threads at one place, in vectors, and around a shuffle, which orders no accesses to
+/// memory. A thread's own variables are no race.
 fn races() -> Outcome {
     let pair = "ld.param.u64 %x3, [meets_param_0+24]; and.b64 %x4, %x13, -16; mov.u64 %x9, %x0; ";
     let shuffle = "shfl.sync.up.b32 %r3, %r10, 1, 0, -1;";

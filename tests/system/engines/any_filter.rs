@@ -9,9 +9,9 @@ use super::checks::{
 use crate::common::ends;
 use crate::common::selection;
 
-/// Arrays and filters that go to tensor cores on the four multiprocessors of the stand-in for the driver: an image, whose
-/// tiles reach beyond it, a long line, lines across, a volume whose filter has several pages, and a filter of several stages.
-/// On a chip, arrays are as many times as wide.
+/// Arrays and filters that go to tensor cores on the four multiprocessors of the stand-in for the driver: an image,
+/// whose tiles reach beyond it, a long line, lines across, a volume whose filter has several pages, and a filter of
+/// several stages. On a chip the arrays are wider, by the ratio of multiprocessors.
 const CASES: [([usize; 3], [usize; 3]); 6] = [
     ([250, 190, 1], [31, 5, 1]),
     ([1, 45_001, 1], [1, 63, 1]),
@@ -21,7 +21,7 @@ const CASES: [([usize; 3], [usize; 3]); 6] = [
     ([1, 40_960, 1], [1, 2101, 1]),
 ];
 
-/// What stands among the samples.
+/// Special values among the samples.
 #[derive(Debug, Clone, Copy)]
 enum Among {
     /// Nothing that a product with a zero could show in.

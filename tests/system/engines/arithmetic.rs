@@ -22,7 +22,7 @@ use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
 use reductions::{check_reduction, reduction_properties, reductions_of_a_line, reductions_of_many};
 
-/// What is to hold of any engine. Nothing here has the ends that other cases meet: arrays are the engine's own.
+/// Checks of any engine. The cases do not vary ends: arrays are the engine's own.
 pub const TABLE: [Case; 21] = [
     ("unary", |engine| in_both(engine, unary::<f64>, unary::<f32>)),
     ("binary", |engine| in_both(engine, binary::<f64>, binary::<f32>)),
@@ -158,7 +158,7 @@ fn check_arrays<T: Number, F: Number>(
     compare(&results(engine)?, &want)
 }
 
-/// What an array holds before all of it is written.
+/// Contents of an array before all of it is written.
 fn blank<T: Number>(len: usize) -> Vec<T> {
     vec![T::from_f64(POISON - 1.0); len]
 }
@@ -177,7 +177,7 @@ fn check_unary<T: Number>(engine: &AnyEngine, op: Unary, input: &[T]) -> Outcome
 fn unary<T: Number>(engine: &AnyEngine) -> Outcome {
     let lengths: &[usize] = if is_slow(engine) { &[300] } else { &[15, 16, 17, 1025, 5000, 70_001] };
     let mut inputs = vec![Vec::new(), vec![T::from_f64(-0.7)], specials()];
-    // Halves, what is next to them, and bounds of whole numbers.
+    // Halves, their neighbours, and bounds of integers.
     let halves =
         [0.5, 1.5, 2.5, 127.5, 254.5, 1e3, 2_147_483_646.5, 2_147_483_647.5, 4.6e18, 9.3e18, 4_503_599_627_370_497.5];
     let beside = |x: f64| match size_of::<T>() {
@@ -193,7 +193,7 @@ fn unary<T: Number>(engine: &AnyEngine) -> Outcome {
     ];
     let roundings = [Unary::Floor, Unary::Ceil, Unary::Round, Unary::Fix, Unary::Sign].into_iter().chain(whole);
     let plain = [Unary::Negate, Unary::Abs, Unary::Sqrt, Unary::Not, Unary::IsNan].into_iter().chain(roundings);
-    // Huge angles are reduced in steps of their own, and others beside them in the same block.
+    // Huge angles are reduced separately; ordinary ones lie in the same block.
     inputs.push([1e22, 1e300, -3e15, 0.7, -2e12, 1e11].map(T::from_f64).to_vec());
     inputs.extend(lengths.iter().map(|&length| numbers(length, length as u64)));
     for op in plain.chain((-MAX_POWER..=MAX_POWER).map(Unary::Power)).chain(Unary::FUNCTIONS) {
@@ -237,7 +237,7 @@ fn binary<T: Number>(engine: &AnyEngine) -> Outcome {
     let special = specials::<T>();
     let pairs = special.iter().flat_map(|&a| special.iter().map(move |&b| (a, b)));
     let (first, second): (Vec<T>, Vec<T>) = pairs.unzip();
-    // Of what is no whole number, and next to them.
+    // Multiples of 0.05, and their neighbours.
     let multiples: Vec<T> = (-40..=40).map(|k| T::from_f64(f64::from(k) / 20.0)).collect();
     let length = if is_slow(engine) { 1000 } else { 70_001 };
     let random = [numbers::<T>(length, 1), numbers(length, 2)];
@@ -338,8 +338,7 @@ fn expansion_properties<T: Number>(engine: &AnyEngine) -> Outcome {
     })
 }
 
-/// What kernels do in ways of their own: blocks that are full, long lines in several dimensions, and short lines whose
-/// products leave -0.
+/// Special ways of kernels: full blocks, long lines in several dimensions, and short lines whose products leave -0.
 fn blocks_of_a_device<T: Number>(engine: &AnyEngine) -> Outcome {
     let many = [numbers::<T>(9_001, 1), numbers(9_001, 2)];
     check_unary(engine, Unary::Negate, &many[0])?;
@@ -401,13 +400,13 @@ fn section(start: usize, size: &[usize], steps: &[isize]) -> Places {
     Places::Section(section)
 }
 
-/// So many places of an array, in no order, with repeats.
+/// Returns `count` places of an array, in no order, with repeats.
 fn scattered(count: usize, elements: usize, seed: u64) -> Places {
     let places = samples(count, seed).into_iter().map(|x| (x.to_bits() >> 7).wrapping_mul(seed | 1) >> 20);
     Places::List(places.map(|place| place % elements as u64).collect())
 }
 
-/// A pick from an array of so many elements, and a put into one, to and from both ends.
+/// Picks from an array of `len` elements, and puts into one, to and from both ends.
 fn check_places<T: Number>(engine: &AnyEngine, places: &Places, len: usize) -> Outcome {
     let (whole, part) = (numbers::<T>(len, 1), numbers::<T>(places.len(), 2));
     let picked = |engine: &AnyEngine| -> Result<Vec<T>, String> {
@@ -494,7 +493,7 @@ fn picks_and_puts<T: Number>(engine: &AnyEngine) -> Outcome {
 }
 
 fn conversions<T: Number>(engine: &AnyEngine) -> Outcome {
-    // Around what single can hold, and half way between two of its numbers.
+    // Near the limits of single, and half way between two of its numbers.
     let (max, least) = (f64::from(f32::MAX), f64::from(f32::from_bits(1)));
     let half = 2_f64.powi(-24);
     let edges = [

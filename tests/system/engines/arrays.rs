@@ -1,4 +1,4 @@
-//! What an engine does with arrays: copies, outputs that are written and never read, arrays of another engine.
+//! Arrays of an engine: copies, outputs that are written and never read, arrays of another engine.
 
 use stencil_mex::cpu::Cpu;
 use stencil_mex::platform::watch::Watch;
@@ -155,7 +155,7 @@ pub fn foreign_arrays(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// An operation of one engine, and what it is.
+/// An operation of one engine, and its name.
 type Operation<'a, T> = (String, Box<dyn Fn(Source<T>, Target<T>, &Watch) -> Result<(), Error> + 'a>);
 
 /// All operations that there are in both classes.
@@ -187,7 +187,7 @@ enum Whose {
     Foreign,
 }
 
-/// Has the operations meet arrays of the other engine, or of none.
+/// Gives the operations arrays of the other engine, or none.
 fn check_foreign<T: Number>(
     engine: &AnyEngine,
     other: Option<&AnyEngine>,

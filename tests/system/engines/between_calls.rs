@@ -1,4 +1,4 @@
-//! What the CUDA engine keeps from one call to the next: taps, modules, buffers, and the pace of the device.
+//! State of the CUDA engine from one call to the next: taps, modules, buffers, and the pace of the device.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use stencil_mex::stencil::{Arrays, Compute, Error, Lines, Places, Real, Referenc
 use super::checks::{Outcome, POISON, check, kernels_of, ordinary, samples, stencil, tame};
 use crate::common::{StandIn, ends};
 
-/// What is timed on the device's clock takes time there, and is done.
+/// A timed run takes time on the device's clock, and is done.
 pub fn what_is_timed_is_right(cuda: Cuda) -> Outcome {
     let (input, show) = (ordinary(30_000, 1), |error: Error| error.to_string());
     let once = stencil(Lines::new(input.len(), 1), &tame(5, 2))?;
@@ -67,8 +67,8 @@ pub fn simple_operations_load_no_module(cuda: Cuda, _: StandIn) -> Outcome {
     }
 }
 
-/// A script that goes through the same filters again and again has each of them in a module of its own in the end, and
-/// one that comes later is computed right, too.
+/// A script that uses the same filters repeatedly gets a module for each of them, and a later filter is computed right,
+/// too.
 pub fn filters_in_turn_are_not_sent_again(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     let from = ends::array_with(&cuda, &samples(100, 1)).map_err(show)?;
@@ -160,8 +160,8 @@ pub fn a_warm_chain_asks_for_nothing(cuda: Cuda, stand_in: StandIn) -> Outcome {
     if got.iter().zip(&want).all(|(&a, &b)| a.same(b)) { Ok(()) } else { Err("another result".into()) }
 }
 
-/// A few sweeps over an array of the host, which goes through a slot, neither give back what chains on arrays have in
-/// the pool nor ask how much memory is free.
+/// A few sweeps over an array of the host go through a slot: they neither empty the pool of chains on arrays nor query
+/// the free memory.
 pub fn a_few_sweeps_leave_the_pool_alone(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     let what = stencil(Lines::new(3000, 1), &[1.0, 2.0, 0.5])?.with_sweeps(2);

@@ -1,5 +1,4 @@
-//! What all cases share: how an engine is compared with the reference, and samples, taps and boundaries to compare
-//! it by.
+//! Code that all cases share: comparison of an engine with the reference, and its samples, taps and boundaries.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -18,13 +17,13 @@ use crate::common::{StandIn, selection};
 /// The value of an output's elements before an engine fills it: an element with this value was not written.
 pub const POISON: f64 = -1.25e-300;
 
-/// Nothing where all is right, or what is wrong.
+/// Success, or a description of the difference.
 pub type Outcome = Result<(), String>;
 
-/// A name, and what is to hold of any engine.
+/// A name, and a check of any engine.
 pub type Case = (&'static str, fn(&AnyEngine) -> Outcome);
 
-/// Device memory for one tile at the most: every array goes in as many pieces as it can.
+/// Device memory for one tile: every array goes in as many pieces as possible.
 pub const ONE_TILE: usize = 1;
 
 pub fn open_cuda() -> Result<Cuda, String> {
@@ -36,7 +35,7 @@ pub fn walking<R>(engine: &AnyEngine, walk: Gait, work: impl FnOnce(&AnyEngine) 
     Ok(if engine.name() == "cuda" { work(&open_cuda()?.with_walk(walk)) } else { work(engine) })
 }
 
-/// Has `run` compute on the engine, between these ends, and gives the results. `blank` is what the output holds before.
+/// Runs `run` on the engine, between these ends, and returns the results. `blank` fills the output beforehand.
 pub fn results<T: Number>(
     engine: &AnyEngine,
     ends: Ends,
@@ -51,11 +50,11 @@ pub fn results<T: Number>(
     stage.results(engine)
 }
 
-/// More updates than this of a kernel are compared with what the CPU engine gives: the plain reference takes its time.
-/// Cases with less to do hold the CPU engine to the reference.
+/// Above this number of updates a kernel is compared with the CPU engine: the plain reference is slow. Smaller cases
+/// compare the CPU engine with the reference.
 const MANY_UPDATES: usize = 100_000;
 
-/// What the plain reference gives, or the CPU engine where `engine` is CUDA and does many updates.
+/// Returns the results of the plain reference, or of the CPU engine if `engine` is CUDA and does many updates.
 pub fn right<T: Number>(
     engine: &AnyEngine,
     input: &[T],
@@ -70,8 +69,8 @@ pub fn right<T: Number>(
     Ok(output)
 }
 
-/// Has `run`, which does so many sweeps, compute on the engine and on the reference, and compares every bit, and what
-/// was counted; if the check is [selected](selection) by these features.
+/// Runs `run`, of this number of sweeps, on the engine and on the reference, and compares every bit and the counts; if
+/// the check is [selected](selection) by these features.
 fn check_operation<T: Number>(
     what: &str,
     features: &[&dyn std::fmt::Debug],
@@ -101,13 +100,13 @@ fn check_operation<T: Number>(
     Ok(())
 }
 
-/// Whether the engine's kernels run on the stand-in for the driver, which lets each of their threads take its turn:
-/// cases of many updates are smaller there.
+/// True if the engine's kernels run on the stand-in for the driver, whose threads take turns: cases of many updates are
+/// smaller there.
 pub fn is_slow(engine: &AnyEngine) -> bool {
     engine.name() == "cuda" && StandIn::find().is_some()
 }
 
-/// Between which ends a check of so many updates is done.
+/// Ends between which a check of this number of updates is done.
 pub fn ends_of_check(engine: &AnyEngine, updates: usize) -> Vec<Ends> {
     ends::of_check(is_slow(engine) || updates > 20_000)
 }
@@ -165,7 +164,7 @@ pub fn check_sweeps_in_single(
     })
 }
 
-/// What the kernel goes by: whether lines are long, whole in a tile, or rows beside each other.
+/// Criteria of the choice of a kernel: several sweeps, lines across rows, the magnitude of their length.
 fn kernel_of_lines(lines: Lines, sweeps: usize) -> (bool, bool, u32) {
     (sweeps > 1, lines.inner() > 1, magnitude(lines.length()))
 }
@@ -188,7 +187,7 @@ fn magnitude(count: usize) -> u32 {
     count.checked_ilog2().map_or(0, |log| 1 + log / 3)
 }
 
-/// What a check has in common with others of the same operation and other sizes.
+/// Order of magnitude of an array's size.
 pub fn magnitude_of(size: &[usize]) -> u32 {
     magnitude(size.iter().product())
 }
@@ -198,14 +197,14 @@ pub fn size_of_check(engine: &AnyEngine, size: [usize; 3]) -> [usize; 3] {
     if is_slow(engine) { size.map(|extent| magnitude(extent) as usize) } else { size }
 }
 
-/// What the kernel goes by for a filter: over lines, square or oblong images or volumes, of even or odd extents, of few
-/// entries or many. The modules of one kernel differ in [sizes](size_of_module).
+/// Criteria of the choice of a kernel for a filter: over lines, square or oblong images or volumes, of even or odd
+/// extents, of few entries or many. The modules of one kernel differ in [sizes](size_of_module).
 pub fn kernel_of_filter([rows, columns, pages]: [usize; 3]) -> impl std::fmt::Debug {
     ([rows, columns, pages].map(|extent| (extent > 1, extent > 21, extent % 2)), rows.cmp(&columns))
 }
 
-/// The size that a kernel is compiled for, which is no feature on the stand-in: there its modules are the same code with
-/// other constants, and to compile one takes as long as many checks.
+/// The size that a kernel is compiled for, which is no feature on the stand-in: its modules there are the same code
+/// with other constants, and compiling one takes as long as many checks.
 pub fn size_of_module<S>(engine: &AnyEngine, size: S) -> Option<S> {
     (!is_slow(engine)).then_some(size)
 }
@@ -361,12 +360,12 @@ pub fn kernels_of(work: impl FnOnce() -> Outcome) -> Result<Option<Vec<String>>,
     Ok(stand_in.map(kernels))
 }
 
-/// Whether this is a build of the stand-in that looks for faults, which takes its time.
+/// True for a build of the stand-in that looks for faults, which is slow.
 pub fn looks_for_faults() -> bool {
     std::env::var("STAND_IN_KIND").is_ok_and(|kind| kind != "plain")
 }
 
-/// Draws so many cases and shrinks the first that fails.
+/// Draws this number of cases and shrinks the first that fails.
 pub fn run_properties<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value) -> Outcome) -> Outcome {
     let cases = selection::of_cases(cases);
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
@@ -415,8 +414,8 @@ pub fn ordinary(count: usize, seed: u64) -> Vec<f64> {
     samples(count, seed).into_iter().map(|x| if x.abs() < 2.0 { x } else { 0.25 }).collect()
 }
 
-/// Taps of different sizes and signs whose absolute values add up to 1, so that sweeps neither explode nor fade into
-/// what all engines have in common.
+/// Taps of different sizes and signs whose absolute values add up to 1, so that sweeps neither explode nor fade to
+/// results that all engines share.
 pub fn tame(count: usize, seed: u64) -> Vec<f64> {
     let taps: Vec<f64> = ordinary(count, seed).into_iter().map(|tap| tap + 0.01).collect();
     let sum: f64 = taps.iter().map(|tap| tap.abs()).sum();
@@ -454,12 +453,12 @@ pub const BOUNDARIES: [Boundary<f64>; 9] = {
 pub const KINDS: [Boundary<f64>; 4] =
     [Boundary::Constant(2.5), Boundary::Replicate, Boundary::Symmetric, Boundary::Circular];
 
-/// Two ghost values that are told apart.
+/// Two distinct ghost values.
 pub const ONE: Boundary<f64> = Boundary::Constant(2.5);
 pub const TWO: Boundary<f64> = Boundary::Constant(-1.25);
 
-/// What stands beyond the ends of a dimension, such that every sample outside shows: each boundary that goes with
-/// another one at least once at either end.
+/// Boundaries of a dimension's ends, chosen so that every ghost value matters: each boundary that can be paired is at
+/// either end at least once.
 const PAIRS: [[Boundary<f64>; 2]; 10] = [
     [Boundary::Mirror, Boundary::Mirror],
     [ONE, TWO],
@@ -478,7 +477,7 @@ pub fn pairs() -> Vec<BothEnds<f64>> {
     PAIRS.iter().map(|&[low, high]| BothEnds::new(low, high).expect("both ends go round, or none")).collect()
 }
 
-/// Sides of an array, of which every dimension has its own: mirrors, pairs of constants, one that goes round.
+/// Sides of an array whose dimensions all differ: mirrors, pairs of constants, one periodic.
 pub fn sides() -> Vec<Sides<f64>> {
     let pairs = pairs();
     let round: BothEnds<f64> = Boundary::Circular.into();

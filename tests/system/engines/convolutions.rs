@@ -132,7 +132,7 @@ pub fn filters_of_any_size(engine: &AnyEngine) -> Outcome {
             }
         }
     }
-    // As many entries as there can be.
+    // The maximal number of entries.
     for (of_filter, size) in [
         ([8191, 1, 1], [90, 2, 1]),
         ([1, 8191, 1], [3, 20, 2]),

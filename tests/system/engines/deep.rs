@@ -82,7 +82,7 @@ pub fn sweeps_in_deep_tiles(_: Cuda) -> Outcome {
             }
         }
     }
-    // Tiles that several sweeps at once are chosen for, on the stand-in's few multiprocessors.
+    // Tiles that get several sweeps a launch, on the stand-in's few multiprocessors.
     for (number, (size, of_filter, boundary, sweeps)) in [
         ([1200, 300, 1], [3, 3, 1], KINDS[0], 8),
         ([1201, 300, 1], [3, 3, 1], KINDS[1], 8),

@@ -1,4 +1,4 @@
-//! Calls of the driver that fail at the worst moment. The stand-in alone fails when it is told to.
+//! Calls of the driver that fail at the worst moment. Only the stand-in fails on request.
 
 use cudarc::driver::result;
 use stencil_mex::cuda::{self, Cuda};
@@ -16,10 +16,10 @@ const OUT_OF_MEMORY: i32 = 2;
 
 const ILLEGAL_ADDRESS: i32 = 700;
 
-/// Work that runs out of memory near its end is done once more, in smaller buffers, and what was counted for the first
-/// attempt is taken back.
+/// Work that runs out of memory near its end is done again, in smaller buffers, and the updates counted for the first
+/// attempt are subtracted.
 pub fn progress_counts_once(cuda: Cuda, stand_in: StandIn) -> Outcome {
-    /// Has the last call of `function` fail in what `check` does, which must make as many calls of it once more.
+    /// Makes the last call of `function` in `check` fail, which must repeat its calls of it.
     fn late(stand_in: StandIn, function: &str, check: &dyn Fn() -> Outcome) -> Outcome {
         let calls = || (0..stand_in.calls()).filter(|&number| stand_in.call(number) == function).count();
         let counted = |check: &dyn Fn() -> Outcome| {
@@ -76,7 +76,7 @@ pub fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Ou
             };
             match outcome {
                 Err(Error::OutOfMemory(text)) if text.contains(function.trim_end_matches("_v2")) => {}
-                // Who reads the results has buffers that were given up, and read them once more.
+                // The reader of the results has buffers that were released, and reads again.
                 Ok(()) if function == "cuStreamSynchronize" => {}
                 other => return Err(format!("{other:?} where {function} failed")),
             }
@@ -99,7 +99,7 @@ pub fn taps_are_copied_anew_after_a_failure(cuda: Cuda, stand_in: StandIn) -> Ou
     Ok(())
 }
 
-/// An error on the device is reported by the call that waits, with the names of what was under way; and by each array
+/// An error on the device is reported by the call that waits, with the names of the work under way; and by each array
 /// of the broken context.
 pub fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
@@ -124,11 +124,11 @@ pub fn late_errors_name_the_calls(cuda: Cuda, stand_in: StandIn) -> Outcome {
     check(&cuda, &samples(100, 1), Lines::new(100, 1), &[1.0, 2.0, 3.0])
 }
 
-/// Breaks the primary context, as a kernel of somebody else's in this process would.
+/// Breaks the primary context, as other code's kernel in this process would.
 fn break_context(cuda: &Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: result::DriverError| error.to_string();
     let device = result::device::get(cuda.ordinal() as i32).map_err(show)?;
-    // SAFETY: the device is one of the driver's; what is retained is released, and not current any more then.
+    // SAFETY: the device is one of the driver's; the retained context is released, and not current any more then.
     let broken = unsafe {
         let context = result::primary_ctx::retain(device).map_err(show)?;
         result::ctx::set_current(context).map_err(show)?;
@@ -157,7 +157,7 @@ pub fn a_broken_context_is_opened_anew(cuda: Cuda, stand_in: StandIn) -> Outcome
     Ok(())
 }
 
-/// With a context go the arrays that lay in it: each tells why, and new ones work.
+/// Arrays of a lost context report the reason, and new ones work.
 pub fn a_broken_context_takes_its_arrays_along(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let show = |error: Error| error.to_string();
     let what = stencil(Lines::new(100, 1), &[1.0, 2.0, 3.0])?;

@@ -171,9 +171,9 @@ pub fn sweeps_of_images_by_eight_warps(cuda: Cuda) -> Outcome {
     check_many(&cuda, "sweeps_images_eight_", &BY_EIGHT, &BY_EIGHT_OF_MANY)
 }
 
-/// The filters of which four sweeps over an image or a volume on the device are fewer launches: of the kernels for
-/// these filters, those that do several sweeps alone ask for more shared memory than every chip has. The images are
-/// those that `large_images_are_left_to_other_kernels` in `src/cuda/kernels/fused/tiles/tests.rs` has.
+/// The filters with which four sweeps over an image or a volume on the device are fewer launches: among the kernels for
+/// these filters, only those that fuse sweeps ask for more shared memory than every chip has. The images are those of
+/// `large_images_are_left_to_other_kernels` in `src/cuda/kernels/fused/tiles/tests.rs`.
 pub fn done_at_once(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();
@@ -229,7 +229,7 @@ pub fn sweeps_of_images_are_done_at_once(cuda: Cuda, stand_in: StandIn) -> Outco
     {
         return Err(format!("at once: {found:?}"));
     }
-    // Where a call is waited for in between, as here, where the device is slow, that is behind whole launches.
+    // The device is slow here, so a call waits between whole launches.
     let launches = launches_of(&cuda, stand_in, [96, 160, 24], [3, 3, 3], 8)?;
     if launches != 4 {
         return Err(format!("8 sweeps over a volume: {launches} launches"));

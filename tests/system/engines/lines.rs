@@ -232,8 +232,8 @@ fn check_both(
     if engine.name() == "cuda" { check_sweeps_in_single(engine, input, lines, taps, ends, sweeps) } else { Ok(()) }
 }
 
-/// Many sweeps: as many times one, on lines shorter than the stencil, around the borders of tiles, in as many sweeps as
-/// a pass takes and around.
+/// Many sweeps give the same as repeated single ones: on lines shorter than the stencil, around the borders of tiles,
+/// and for about as many sweeps as a pass fuses.
 pub fn sweeps(engine: &AnyEngine) -> Outcome {
     let counts = [0, 1, 2, 3, 7, 16, 17, 50, 51, 63, 64, 65, 101, 130];
     for boundary in KINDS {
@@ -309,8 +309,8 @@ pub fn sweeps_by_every_module(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Sweeps in single along each dimension of an array: short lines of every length, and others around the borders of tiles;
-/// of ordinary samples, of which each that is wrong shows, and with such as spread or fade away.
+/// Sweeps in single along each dimension of an array: short lines of every length, and others around the borders of
+/// tiles; with ordinary samples, each of which shows an error, and with samples that spread or fade.
 pub fn sweeps_of_lines_in_single(cuda: Cuda) -> Outcome {
     let all_ends: Vec<_> = KINDS.into_iter().map(BothEnds::from).chain(pairs()).collect();
     let mut number = 0;

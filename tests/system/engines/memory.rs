@@ -1,5 +1,4 @@
-//! The device's memory and contexts: what the CUDA engine gives back, what it leaves to others, and how it does with
-//! little.
+//! The device's memory and contexts: releases by the CUDA engine, memory left to others, and work in little memory.
 
 use std::sync::Arc;
 
@@ -49,7 +48,7 @@ pub fn context_of_the_host_stays(cuda: Cuda) -> Outcome {
     })
 }
 
-/// What others hold in the primary context outlives our release: it is given back, not reset.
+/// Memory of others in the primary context outlives our release: the context is released, not reset.
 pub fn memory_of_the_host_stays(cuda: Cuda) -> Outcome {
     let show = |error: result::DriverError| error.to_string();
     let context = CudaContext::new(cuda.ordinal()).map_err(show)?;
@@ -63,7 +62,7 @@ pub fn memory_of_the_host_stays(cuda: Cuda) -> Outcome {
     if back == [1.0, 2.0, 3.0] { Ok(()) } else { Err(format!("{back:?}")) }
 }
 
-/// What a user holds stays where it is when all else is given back.
+/// A user's arrays stay in place when all else is released.
 pub fn arrays_outlive_a_release(cuda: Cuda) -> Outcome {
     let show = |error: Error| error.to_string();
     let what = stencil(Lines::new(1000, 1), &[1.0, 2.0, 3.0])?;
@@ -117,7 +116,7 @@ pub fn memory_is_flat(cuda: Cuda) -> Outcome {
     Err(format!("{seen:?} bytes were free, round by round"))
 }
 
-/// With nearly all of the device's memory held by others, arrays go through in what is left.
+/// When others hold nearly all of the device's memory, arrays go through the rest of it.
 pub fn memory_is_short(cuda: Cuda) -> Outcome {
     cuda::release();
     let context = CudaContext::new(cuda.ordinal()).map_err(|error| error.to_string())?;

@@ -82,15 +82,15 @@ const UNARY: [Unary; 14] = [
     Unary::Power(-2),
 ];
 
-/// A program under construction: what it makes of arrays of one size.
+/// A program under construction, over arrays of one size.
 struct Making {
     program: Program,
     dims: [usize; 3],
-    /// What has as many elements as the arrays, with its class.
+    /// Values with an element for each of the arrays; true for single.
     whole: Vec<(Value, bool)>,
-    /// What expands: its dimensions, and its class.
+    /// Values that expand: their dimensions; true for single.
     parts: Vec<(Value, [usize; 3], bool)>,
-    /// What is one number.
+    /// Single numbers; true for those in single.
     scalars: Vec<(Value, bool)>,
 }
 
@@ -260,7 +260,7 @@ impl Making {
     }
 }
 
-/// What is beside each element, or far away.
+/// A shift to neighbouring elements, or far away.
 fn shift(dice: &mut Dice, dims: [usize; 3]) -> Shift {
     let far = dice.of(4) == 0;
     let offsets = dims.map(|extent| match far {
@@ -321,7 +321,7 @@ pub fn numbers(engine: &AnyEngine, single: bool, len: usize, seed: u64) -> Resul
     })
 }
 
-/// Of a NaN only that it is one.
+/// All NaN are equal.
 fn known_bits<T: Number>(number: T) -> u64 {
     if number.is_nan() { u64::MAX } else { bits(number) }
 }
@@ -334,8 +334,8 @@ pub fn bits_of(engine: &AnyEngine, numbers: &Numbers) -> Result<Vec<u64>, String
     })
 }
 
-/// Steps of a program on an engine, from states and others that depend on a seed: the states, what was collected of the last
-/// `records` results in each step, and how many steps were taken at once.
+/// Steps of a program on an engine, from states and other arrays that depend on a seed: the states, the last `records`
+/// results of each step, and the number of steps per launch.
 pub fn run(
     engine: &AnyEngine,
     make: &dyn Fn() -> (Program, Vec<Value>),
@@ -348,7 +348,7 @@ pub fn run(
     let mut inputs = inputs.collect::<Result<Vec<_>, _>>()?;
     let count = outputs.len() - records;
     let states = inputs.drain(..count).collect();
-    // What is no state is an array from outside.
+    // Inputs that are no states are arrays from outside.
     let known = (0..count).map(|_| None).chain(inputs.into_iter().map(Some)).collect();
     let shape = Shape { states: count, records, until: false };
     let mut step =
@@ -390,7 +390,7 @@ pub fn alike(what: &str, make: &dyn Fn() -> (Program, Vec<Value>), found: &[Vec<
     Ok(())
 }
 
-/// A random program: some states, and what expands; so many operations.
+/// A random program of some states, operands that expand, and this number of operations.
 fn random(seed: u64, dims: [usize; 3], operations: usize) -> (Program, Vec<Value>) {
     let mut dice = Dice::new(seed);
     let (program, whole, parts, scalars) = (Program::new(), Vec::new(), Vec::new(), Vec::new());
@@ -488,7 +488,7 @@ fn every_operation(engine: &AnyEngine) -> Outcome {
 /// A filter that reaches beyond both ends of short and long arrays, under every boundary.
 fn every_boundary(engine: &AnyEngine) -> Outcome {
     let alike = Boundary::all_kinds(2.5);
-    // In a corner one of them has the say.
+    // In a corner one of them wins.
     let each = [0.5, 1.5, 2.5]
         .map(|low| Ends::new(Boundary::Constant(low), Boundary::Constant(10.0 * low)).expect("none is circular"));
     let open = Ends::new(Boundary::Replicate, Boundary::Constant(-4.5)).expect("none is circular");
@@ -526,8 +526,8 @@ fn every_boundary(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// Numbers of all elements of what is computed, and of a second array: of a part of a chunk, some chunks, and more than
-/// are joined at once.
+/// Reductions of all elements of results, and of a second array: of a part of a chunk, of some chunks, and of more than
+/// are joined in one go.
 fn every_reduction(engine: &AnyEngine) -> Outcome {
     let few = [[2, 1, 1], [31, 1, 1], [16, 64, 1], [1025, 1, 1], [300, 11, 1], [70, 9, 8]];
     for op in REDUCTIONS {
@@ -582,7 +582,7 @@ pub fn numbers_of(op: Reduction, dims: [usize; 3], (single, is_tame): (bool, boo
     (program, vec![next, numbers[0], numbers[1]])
 }
 
-/// Elements from beside their own places: of an array, and of what is computed.
+/// Elements from other places than their own: of an array, and of a result.
 fn every_shift(engine: &AnyEngine) -> Outcome {
     for (number, (_, boundary)) in BOUNDARY_WORDS.into_iter().enumerate() {
         for dims in [[1, 1, 1], [2, 3, 1], [3, 2, 4], [40, 9, 1], [17, 40, 2], [130, 5, 2], [600, 2, 1]] {
@@ -645,8 +645,8 @@ fn many_views(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// What takes its operand twice, over and over: an array, and a number. And more filters than go into a kernel, each with
-/// constants of its own.
+/// Chains whose operations use their operand twice: an array, and a number. And more filters than fit a kernel, each
+/// with its constants.
 fn deep_and_wide(engine: &AnyEngine) -> Outcome {
     let dims = [20, 6, 1];
     let len = dims.iter().product();

@@ -17,7 +17,7 @@ use super::checks::{
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::{StandIn, selection};
 
-/// What is to hold of any engine that has arrays.
+/// Checks of any engine that has arrays.
 pub const TABLE: [Case; 4] = [
     ("schemes_of_stencils", schemes_of_stencils),
     ("schemes_of_two_levels", schemes_of_two_levels),
@@ -25,7 +25,7 @@ pub const TABLE: [Case; 4] = [
     ("schemes_that_are_stopped", schemes_that_are_stopped),
 ];
 
-/// A filter of a sweep: what an engine is asked for.
+/// A filter of a sweep, as an engine receives it.
 #[derive(Debug, Clone)]
 enum Step<T> {
     Stencil(Stencil),
@@ -43,7 +43,7 @@ trait Swept: Number {
         watch: &Watch,
     ) -> Result<(), Error>;
 
-    /// A step that an engine may sweep at once with an older time level.
+    /// A step that an engine may fuse with an older time level.
     fn joint(step: &Step<Self>) -> Option<Box<dyn TwoLevels<Self>>>;
 }
 
@@ -90,7 +90,7 @@ impl Swept for f32 {
     }
 }
 
-/// What is added in every sweep.
+/// The source, added in every sweep.
 #[derive(Debug, Clone)]
 enum Added<T> {
     Nothing,
@@ -142,7 +142,7 @@ impl<T: Swept> Whole<T> {
         Ok((states, older.unwrap_or_default()))
     }
 
-    /// What the engine gives: from the host's memory to there, or from arrays of its own to such.
+    /// Returns the engine's results: from the host's memory to the host's memory, or between its own arrays.
     fn on(&self, engine: &AnyEngine, on_host: bool, watch: &Watch) -> Result<(Vec<T>, Vec<T>), String> {
         let text = |error: Error| error.to_string();
         let filter = |step: &Step<T>| -> Filter<'static, T> {
@@ -201,7 +201,7 @@ impl<T: Swept> Whole<T> {
                 older_to: older.as_ref().map(|_| Target::Array(&mut older_to)),
             };
             scheme.run(engine, data, watch).map_err(text)?;
-            // What was given is as it was.
+            // The inputs are unchanged.
             for (array, was) in
                 [(Some(&samples), Some(&self.samples)), (older.as_ref(), self.older.as_ref().map(|(older, _)| older))]
             {
@@ -221,8 +221,7 @@ impl<T: Swept> Whole<T> {
     /// Compares both, between both pairs of ends.
     fn check(&self, engine: &AnyEngine) -> Outcome {
         let right = self.right()?;
-        // Each filter of each sweep counts; where there is more than filters, each sweep: nothing else, whatever is
-        // copied.
+        // Each filter of each sweep counts; with more than filters, each sweep. Copies do not count.
         let adds = self.older.is_some() || !matches!(self.added, Added::Nothing);
         let updates = self.samples.len() * self.states * self.every * if adds { 1 } else { self.steps.len() };
         for on_host in [true, false] {
@@ -259,7 +258,8 @@ impl<T: Swept> Whole<T> {
     }
 }
 
-/// How many filters, sides, the older level's weight if there is one, what is added, states and sweeps between them.
+/// The filters' numbers, the older level's weight if there is one, the kind of source, the states and sweeps between
+/// them, and a seed.
 type Drawn = (Vec<(usize, usize, usize)>, Option<f64>, u8, (usize, usize), u64);
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -270,12 +270,12 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         2 => (-1.0..1.0_f64).prop_map(Some),
         1 => prop_oneof![Just(Some(0.0)), Just(Some(f64::INFINITY)), Just(Some(f64::NAN)), Just(Some(-0.0))],
     ];
-    // Few sweeps, and as many as have kernels of their own.
+    // Few sweeps, and numbers of sweeps that have kernels.
     let sweeps = (0..4_usize, prop_oneof![3 => 0..5_usize, 1 => 8..20_usize]);
     (filters, weight, 0..4_u8, sweeps, any::<u64>())
 }
 
-/// What a call does of a scheme over `len` samples, with these steps and what was drawn.
+/// A scheme over `len` samples, as a call does it, with these steps and random choices.
 fn whole<T: Swept>(
     steps: Vec<Step<T>>,
     len: usize,
@@ -292,7 +292,7 @@ fn whole<T: Swept>(
     Whole { steps, samples: numbers(1), older, added, states: *states, every: *every }
 }
 
-/// What stands beyond the ends of a line, which may go round.
+/// Ends of a line, also periodic.
 fn ends() -> Vec<Ends<f64>> {
     pairs().into_iter().chain([Boundary::Circular.into()]).collect()
 }
@@ -318,8 +318,8 @@ fn schemes_of_stencils(engine: &AnyEngine) -> Outcome {
     })
 }
 
-/// One filter and an older level along lines of neighbours: lengths about what a block holds, sweeps about what a
-/// launch does.
+/// One filter and an older level along lines of neighbours: lengths about that of a block, sweeps about those of a
+/// launch.
 fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
     let all = ends();
     let scheme =
@@ -327,7 +327,7 @@ fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
             let taps = tame(2 * radius + 1, seed >> 1);
             let taps = Taps::new(&taps).ok_or("no odd number of taps")?;
             let stencil = Stencil::new(Lines::new(length, count), taps).with_boundary(all[ends % all.len()]);
-            // So that it is this way that is tested, where an engine has it.
+            // Tests this way on each engine that has it.
             let joins = (1..=4).contains(&radius) && length > radius;
             if engine.name().starts_with("cuda") && engine.joins_levels(&stencil) != joins {
                 return Err(format!("{count} lines of {length}, radius {radius}: joined is {}", !joins));
@@ -354,7 +354,7 @@ fn schemes_of_two_levels(engine: &AnyEngine) -> Outcome {
     run_properties(cases, &drawn, |(shape, radius, ends, weight, sweeps, seed)| {
         scheme(shape, radius, ends, weight, sweeps, seed)
     })?;
-    // As many blocks of many short lines as there may be, and more; then as much as large tiles are for.
+    // The maximal number of blocks of many short lines, and more; then enough for large tiles.
     let shapes = [(20, 9000), (150, 700), (5377, 75), (400_001, 1), (134_000, 3)];
     for (number, shape) in shapes.into_iter().enumerate().filter(|_| joins) {
         for ends in 0..all.len() {
@@ -404,7 +404,7 @@ fn schemes_of_convolutions(engine: &AnyEngine) -> Outcome {
     })
 }
 
-/// A run that is told to stop ends with that: before it begins, and when some of it is over.
+/// A run that is stopped returns that error: before it begins, and in the middle.
 fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
     let taps = Taps::new(&[0.25, 0.5, 0.25]).ok_or("no odd number of taps")?;
     let stencil = Stencil::new(Lines::new(50, 1), taps);
@@ -447,7 +447,7 @@ fn schemes_that_are_stopped(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// Where the device has no room for the arrays of a call, filters go over the host's memory, and the bits are the same.
+/// When the device has no room for the arrays of a call, filters go over the host's memory, with the same bits.
 pub fn schemes_without_room(_: Cuda) -> Outcome {
     let taps = Taps::new(&tame(5, 3)).ok_or("no odd number of taps")?;
     let (rows, columns) = if StandIn::find().is_some() { (300, 40) } else { (3000, 400) };

@@ -69,12 +69,12 @@ pub fn sides_of_images(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// Whether in double, a filter, and the size of an array that the kernel of `sweeps_images` takes for so many sweeps on
-/// the stand-in's few multiprocessors, whatever stands around it.
+/// True for double, a filter, the size of an array, and its number of sweeps: the kernel of `sweeps_images` takes these
+/// on the stand-in's few multiprocessors, with any boundary.
 const IN_IMAGES: [(bool, [usize; 3], [usize; 3], usize); 30] = include!("sides_in_images.in");
 
-/// Sweeps over images, several in a launch: all that stands beside the columns, each with something else above and
-/// below. Few columns, some as many as a filter reaches, and one; in one strip, and in several.
+/// Fused sweeps over images: all boundaries of the columns, each with others above and below. Few columns, about as
+/// many as a filter reaches, and one; in one strip, and in several.
 pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     let mut kinds = pairs();
     kinds.push(Boundary::Circular.into());
@@ -130,8 +130,8 @@ pub fn sides_in_sweeps_of_images(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// Sides of images, of which rows and columns differ in everything that counts: what goes round beside constants,
-/// constants beside what repeats samples, and constants that meet in corners.
+/// Sides of images whose rows and columns differ in kind: periodic ones next to constants, constants next to repeated
+/// samples, and constants that meet in corners.
 fn sides_of_an_image() -> Vec<Sides<f64>> {
     let pairs = pairs();
     let round: Ends<f64> = Boundary::Circular.into();
@@ -157,11 +157,11 @@ fn sides_of_an_image() -> Vec<Sides<f64>> {
 /// stand-in's few multiprocessors.
 const SMALL_IMAGES: [([usize; 3], usize); 9] = include!("small_images.in");
 
-/// Sweeps over small images, several a launch: of one tile and of some, with edges on every side; of ordinary samples,
-/// of which each that is wrong shows, and with such as spread or fade away.
+/// Fused sweeps over small images: of one tile and of several, with edges on every side; with ordinary samples, each of
+/// which shows an error, and with samples that spread or fade.
 pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
-    // Whether all of so many sweeps are done one by one. Where launches take long, as in a build that looks for faults,
-    // the pace may have some of a call done so.
+    // True if all of these sweeps are done singly. When launches take long, as in a build that looks for faults, the
+    // pace may do some of a call so.
     let is_singly = |sweeps: usize, check: &dyn Fn() -> Outcome| {
         let kernels = kernels_of(|| ends::between(ends::ARRAY_TO_ARRAY, check))?;
         let is_singly = |kernels: &Vec<String>| {
@@ -195,7 +195,7 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
             singly += usize::from(is_singly(sweeps, &|| check_convolution(&cuda, &in_single, &singles(&input)))?);
         }
     }
-    // That is faster for a few of them.
+    // A few of them are faster singly.
     let share = if looks_for_faults() { 5 } else { 50 };
     if singly * share > checked {
         return Err(format!("{singly} of {checked} were done by single sweeps"));
@@ -203,7 +203,7 @@ pub fn sides_in_sweeps_of_small_images(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// More of them: six constants, which tell in corners; constants before the pages and none behind them, and the other
+/// More of them: six constants, which differ in corners; constants before the pages and none behind them, and the other
 /// way round; constants that are not finite, or so small that sums with them are rounded to zero.
 fn other_sides() -> Vec<Sides<f64>> {
     let pairs = pairs();

@@ -8,11 +8,11 @@ use super::checks::{KINDS, Outcome, check_convolution, filter, ordinary, single,
 use crate::common::ends::array_with;
 use crate::common::{self, StandIn};
 
-/// Filters of which several sweeps over a small image are done at once.
+/// Filters whose sweeps over a small image are fused.
 pub const SMALL_FILTERS: [[usize; 3]; 9] =
     [[3, 3, 1], [5, 5, 1], [7, 7, 1], [3, 5, 1], [7, 3, 1], [3, 7, 1], [5, 3, 1], [7, 5, 1], [5, 7, 1]];
 
-/// Filters along one dimension, for which that is so whatever the size.
+/// Filters along one dimension, for which that holds at any size.
 const ALONG_LINES: [[usize; 3]; 2] = [[1, 7, 1], [5, 1, 1]];
 
 /// Sweeps over small images: rows and columns around the sizes of a thread's patch, of a tile's and of the filter, and
@@ -52,7 +52,7 @@ pub fn sweeps_of_small_images(cuda: Cuda) -> Outcome {
     Ok(())
 }
 
-/// The number of launches of so many sweeps over an array on the device.
+/// The number of launches for these sweeps over an array on the device.
 pub fn launches_of(
     cuda: &Cuda,
     stand_in: StandIn,
@@ -70,7 +70,7 @@ pub fn launches_of(
     Ok((0..stand_in.calls()).filter(|&number| stand_in.call(number).contains("LaunchKernel")).count())
 }
 
-/// The filters of which six sweeps over an image of `side` rows and columns are fewer launches.
+/// The filters with which six sweeps over an image of `side` rows and columns are fewer launches.
 pub fn in_few_launches(cuda: &Cuda, stand_in: StandIn, side: usize) -> Result<Vec<[usize; 3]>, String> {
     let mut found = Vec::new();
     let others = [[1, 1, 1], [9, 9, 1], [9, 3, 1], [3, 3, 3]];
@@ -82,14 +82,14 @@ pub fn in_few_launches(cuda: &Cuda, stand_in: StandIn, side: usize) -> Result<Ve
     Ok(found)
 }
 
-/// Several sweeps over a small image are one launch, whatever the filter's shape, up to some size, and on every chip;
-/// there only where that is safe, though.
+/// Several sweeps over a small image are one launch, for any shape of the filter up to some size, on every chip; but
+/// only where that is safe.
 pub fn sweeps_of_small_images_are_few_launches(cuda: Cuda, stand_in: StandIn) -> Outcome {
     let found = in_few_launches(&cuda, stand_in, 40)?;
     if found != [&SMALL_FILTERS[..], &ALONG_LINES].concat() {
         return Err(format!("in few launches: {found:?}"));
     }
-    // What is left at the end is done at once, too.
+    // The remaining sweeps are fused, too.
     for (sweeps, most) in [(1, 1), (2, 1), (3, 1), (16, 2), (400, 50)] {
         let launches = launches_of(&cuda, stand_in, [40, 40, 1], [3, 3, 1], sweeps)?;
         if launches > most {

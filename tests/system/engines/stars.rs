@@ -1,4 +1,4 @@
-//! Many sweeps by filters that are zero beside their middle row and column: stars, whose zeros a kernel leaves out.
+//! Many sweeps with filters that are zero except for their middle row and column: stars, whose zeros a kernel skips.
 
 use stencil_mex::cuda::Cuda;
 use stencil_mex::stencil::{Boundary, Convolution};
@@ -12,7 +12,7 @@ use crate::common::{StandIn, ends};
 /// Arrays for which the stand-in's few multiprocessors take the kernel for stars.
 const STARS: [ManySweeps; 17] = include!("stars.in");
 
-/// What an H200's many take it for.
+/// Cases of many sweeps that an H200's many multiprocessors choose the kernel for.
 const STARS_OF_MANY: [ManySweeps; 8] = [
     (true, 0, [3, 3, 1], [2600, 2201, 1], 17),
     (true, 3, [3, 3, 1], [2444, 2300, 1], 33),
@@ -24,7 +24,7 @@ const STARS_OF_MANY: [ManySweeps; 8] = [
     (false, 1, [7, 7, 1], [2600, 2203, 1], 8),
 ];
 
-/// Whether an entry of a filter of this size is beside the middle row and column.
+/// True for an entry outside the middle row and column of a filter of this size.
 fn is_beside(at: usize, size: [usize; 3]) -> bool {
     let columns = size[1] * size[2];
     at % size[0] != size[0] / 2 && at / size[0] != columns / 2
@@ -76,9 +76,8 @@ pub fn stars_over_images(cuda: Cuda) -> Outcome {
             near_zero[at] = if n % 2 == 0 { tiny } else { -tiny };
         }
         check_many_sweeps(&cuda, case, zeros, &near_zero, entries(1.0, -small))?;
-        // One sample alone, in a row and a column that may be the first ones, or the last. It grows beyond all bounds
-        // in the last sweep but one of a launch by all warps, or is so small that it shows only in what it makes of
-        // zeros.
+        // A single nonzero sample, in a row and a column that may be the first or the last. It overflows in the last
+        // sweep but one of a launch by all warps, or is so small that only sums with zeros show it.
         let case = &(in_double, boundary, by, size, if by[0] == 3 { 16 } else { 8 });
         let columns = count / size[0];
         let row = [0, size[0] / 2, size[0] - 1][number % 3];
@@ -124,7 +123,7 @@ pub fn zeros_of_stars_are_left_out(cuda: Cuda, stand_in: StandIn) -> Outcome {
         kernels(with(1, 1e-25), Boundary::Circular)?,
         kernels(with(4, f64::INFINITY), Boundary::Circular)?,
     ];
-    // Beside the star's module there is the ordinary one, for fewer sweeps.
+    // The ordinary module, for fewer sweeps, is there as well as the star's.
     if found != [6, 6, 2, 2, 2, 2, 2] {
         return Err(format!("{found:?} kernels"));
     }

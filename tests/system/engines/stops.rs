@@ -43,7 +43,7 @@ pub fn stopped(engine: &AnyEngine) -> Outcome {
     check_sweeps(engine, &ordinary(70_000, 1), Lines::new(70_000, 1), &[0.25, 0.5, 0.25], Boundary::Circular, 3)
 }
 
-/// Stops such runs, which end at no other time, and looks at what they leave.
+/// Stops such runs, which end only then, and checks what they leave.
 pub fn expect_stops(
     engine: &AnyEngine,
     input: &[f64],
@@ -71,7 +71,7 @@ fn expect_stop(mut run: impl FnMut(&Watch) -> Result<(), Error>) -> Outcome {
     let watch = Watch::new();
     let stopped_at = std::thread::scope(|scope| {
         let stopper = scope.spawn(|| {
-            // Long enough that it is under way: what was done is counted meanwhile.
+            // Long enough to be under way: it counts its updates meanwhile.
             let began = Instant::now();
             while watch.done() == 0 && began.elapsed() < Duration::from_secs(5) {
                 std::thread::sleep(Duration::from_millis(5));
@@ -86,7 +86,7 @@ fn expect_stop(mut run: impl FnMut(&Watch) -> Result<(), Error>) -> Outcome {
     let (Ok(stopped), result, ended) = stopped_at else {
         return Err("the thread that stops the run failed".into());
     };
-    // A tenth of a second is what a step may take; on a busy machine it takes what others leave.
+    // A step may take a tenth of a second; more on a busy machine.
     let waited = ended.saturating_duration_since(stopped);
     match result {
         _ if watch.done() == 0 => Err("nothing was counted in five seconds".into()),

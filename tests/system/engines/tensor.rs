@@ -34,8 +34,8 @@ const TENSOR_IMAGES: [[usize; 3]; 4] = [[256, 401, 1], [255, 400, 1], [258, 500,
 const TENSOR_VOLUMES: [[usize; 3]; 4] = [[48, 32, 60], [47, 33, 61], [65, 31, 70], [121, 32, 30]];
 
 /// Checks convolutions with many entries, in double, of arrays on the device: each with its own boundaries and data,
-/// and each filter with so many sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
-/// reference takes its time.
+/// and each filter with several sizes. On a chip, which has more multiprocessors and needs larger arrays, with one: the
+/// reference is slow.
 pub fn check_tensor_filters(
     cuda: &Cuda,
     sizes_of_each: usize,
@@ -53,7 +53,7 @@ pub fn check_tensor_filters(
                 [rows, columns, pages] if size_of_filter[0] == size_of_filter[1] => [rows, 33 * columns, pages],
                 [rows, columns, pages] => [rows, 17 * columns, pages],
             };
-            // What tells the module is the larger side.
+            // The larger side selects the module.
             let module = [7, 9, 11, 15].into_iter().find(|&most| size_of_filter[0].max(size_of_filter[1]) <= most);
             let module = size_of_module(cuda, module);
             if !selection::takes(&format!("{size_of_filter:?} {size:?}"), &[&(module, size_of_filter[2] > 1)]) {
@@ -80,9 +80,9 @@ pub fn tensor_filters(cuda: Cuda) -> Outcome {
     check_tensor_filters(&cuda, 2, any_kind, ordinary, ordinary)
 }
 
-/// A product with a zero that pads the filter must not spoil an output: infinities and NaN stand here and there, so
-/// that they come to every place of a tile, and outputs beside them stay finite. No sample is so small that the kernel
-/// flags outputs for it.
+/// A product with a zero that pads the filter must not spoil an output: infinities and NaN are placed so that they come
+/// to every place of a tile, and outputs near them stay finite. No sample is so small that the kernel flags outputs for
+/// it.
 pub fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
     let large = |count, seed| ordinary(count, seed).into_iter().map(|x| if x.abs() < 1e-9 { 0.5 } else { x });
     let data = |count, seed: u64| {
@@ -95,8 +95,8 @@ pub fn tensor_filters_and_infinities(cuda: Cuda) -> Outcome {
     check_tensor_filters(&cuda, 1, any_kind, data, |count, seed| large(count, seed).collect())
 }
 
-/// One sample that is not finite in every other piece of columns, low in its strip: what a warp looks at last. Warps
-/// take stretches of columns, whose lengths go with the image's: they end with each column of a chunk.
+/// One sample that is not finite in every other piece of columns, low in its strip, where a warp looks last. Warps take
+/// stretches of columns, whose lengths depend on the image's: they end with each column of a chunk.
 pub fn tensor_filters_and_few_infinities(cuda: Cuda) -> Outcome {
     const APART: usize = 27;
     let [rows, columns, _] = TENSOR_IMAGES[0];
@@ -141,7 +141,7 @@ pub fn tensor_filters_and_zeros(cuda: Cuda) -> Outcome {
     check_tensor_filters(&cuda, 1, any_kind, data, entries)
 }
 
-/// Sweeps of a convolution on tensor cores, of which each reads what the one before wrote.
+/// Sweeps of a convolution on tensor cores, each of which reads the results of the one before.
 pub fn tensor_filters_in_sweeps(cuda: Cuda) -> Outcome {
     let wide = if StandIn::find().is_some() { 1 } else { 17 };
     for (size, size_of_filter) in [([255, 200 * wide, 1], [15, 13, 1]), ([48, 33 * wide, 60], [7, 5, 7])] {
@@ -158,8 +158,8 @@ fn some_tensor_filters() -> Vec<[usize; 3]> {
     TENSOR_FILTERS.into_iter().step_by(if selection::is_all() { 1 } else { 4 }).collect()
 }
 
-/// Which convolutions over an array on the device go to tensor cores: those kernels alone ask for more shared memory
-/// than every chip has.
+/// Returns the convolutions over an array on the device that go to tensor cores: only those kernels ask for more shared
+/// memory than every chip has.
 pub fn on_tensor_cores(cuda: &Cuda, stand_in: StandIn) -> Result<Vec<[usize; 3]>, String> {
     let show = |error: Error| error.to_string();
     let mut found = Vec::new();

@@ -16,9 +16,9 @@ pub fn sweeps_of_volumes(cuda: Cuda) -> Outcome {
         check_awkward(&cuda, [3, 3, 3], size, boundary, sweeps, number)
     };
     let mut number = 0;
-    // Tiles that do not go into the multiprocessors, or these into them: several parts of a launch, of which some begin
+    // Tiles and multiprocessors whose numbers do not divide each other: several parts of a launch, some of which begin
     // behind the first page. `sizes_of_the_tests_are_several_parts` in `src/cuda/kernels/fused/volumes/tests.rs` has
-    // two. They come first: what the stand-in takes for a sweep teaches the pace to submit less than two of them.
+    // two. They come first: the stand-in's time for a sweep teaches the pace to submit less than two of them.
     let sizes: &[[usize; 3]] =
         if slow { &[[96, 160, 24], [96, 240, 16], [32, 400, 24], [32, 250, 25]] } else { &[[48, 400, 200]] };
     for boundary in KINDS {

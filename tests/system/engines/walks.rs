@@ -197,7 +197,7 @@ fn inputs_of(dims: [usize; 3]) -> Vec<(bool, usize)> {
     vec![(false, len), (true, len), (false, 1), (false, len), (true, len), (false, dims[0]), (true, dims[1] * dims[2])]
 }
 
-/// With no operations, a filter over each state: what walks of one level load the ghost values of.
+/// Without operations, a filter over each state: walks of one level load their ghost values for these.
 fn random(seed: u64, dims: [usize; 3], (operations, records): (usize, usize)) -> (Program, Vec<Value>) {
     let mut dice = Dice::new(seed);
     let circular = [(); 3].map(|()| dice.of(3) == 0);
@@ -294,8 +294,8 @@ fn heat(dims: [usize; 3], bound: f64, changes: bool) -> (Program, Vec<Value>) {
     (program, vec![next, end])
 }
 
-/// The end of a run of [`heat`]: bits of states and of pages, the steps, true if it ended by itself, the steps
-/// at once, and those of them that were replayed.
+/// The end of a run of [`heat`]: bits of states and of pages, the steps, true if it ended by itself, the steps per
+/// launch, and the number of replayed steps.
 type Came = (Vec<Vec<u64>>, Vec<Vec<u64>>, usize, bool, usize, usize);
 
 fn heated(engine: &AnyEngine, dims: [usize; 3], bound: f64, run: &Run) -> Result<Came, String> {
@@ -353,7 +353,7 @@ fn walks_that_are_asked(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// A run that is long enough for the engine to choose, twice: the second one knows what the first one found.
+/// Two runs, long enough for the engine to choose: the second uses the first one's choice.
 fn by_choice(engine: &AnyEngine) -> Outcome {
     let dims = [40, 11, 1];
     let run = Run { steps: 700, before: 0, total: 700, every: 0, check: 1000, ..Run::of(700) };
@@ -364,7 +364,7 @@ fn by_choice(engine: &AnyEngine) -> Outcome {
             return Err(format!("round {round}: other bits, of {} steps at once", found.4));
         }
     }
-    // Sweeps of one filter, of which the archive does one at a time.
+    // Sweeps of one filter for which the archive has no fused kernel.
     let values = [0.1, 0.2, -0.3, 0.15, 0.05, 0.2, 0.3, -0.1].to_vec();
     let filter = Filter::new(values, [2, 4, 1]).map_err(|error| error.to_string())?;
     let what = Convolution::new(dims, filter).with_boundary(Boundary::Mirror).with_sweeps(700);
@@ -372,7 +372,7 @@ fn by_choice(engine: &AnyEngine) -> Outcome {
     (0..2).try_for_each(|_| check_convolution(engine, &what, &input))
 }
 
-/// Convolutions over a volume, so many that the engine tries walks, and then takes the quickest.
+/// Enough convolutions over a volume for the engine to try walks, and to take the quickest.
 fn calls(engine: &AnyEngine) -> Outcome {
     fn in_class<T: Number>(engine: &AnyEngine, ends: Boundary<T>) -> Outcome {
         let dims = [50, 31, 23];
@@ -397,7 +397,7 @@ fn calls(engine: &AnyEngine) -> Outcome {
                 }
             }
         }
-        // Of the same shape, with other entries.
+        // Another filter of the same shape.
         Reference.convolution(&other, Source::Host(&from), Target::Host(&mut right), &watch).map_err(told)?;
         engine.convolution(&other, Source::Array(&on_device), Target::Array(&mut to), &watch).map_err(told)?;
         engine.arrays().copy(Source::Array(&to), Target::Host(&mut found), &watch).map_err(told)?;
@@ -484,7 +484,8 @@ fn current_context(engine: &AnyEngine) -> Result<Option<sys::CUcontext>, String>
     result::ctx::get_current().map_err(|error| error.to_string())
 }
 
-/// Steps that end in numbers, so many that a batch of them is replayed: without a question, and with pages and an end.
+/// Steps that end in numbers, enough for replays of a batch: without a condition, and with pages and a condition to
+/// end.
 fn in_batches(engine: &AnyEngine) -> Outcome {
     for (single, dims) in [(false, [40, 11, 1]), (true, [1300, 1, 1])] {
         let len = dims.iter().product();

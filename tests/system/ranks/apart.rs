@@ -9,7 +9,7 @@ use stencil_mex::stencil::Error;
 
 use super::calls::{assert_told, begin, left, works};
 
-/// A name, how many ranks, or none where it is run without a launcher, and what each does.
+/// A name, the number of ranks, or none for a run without a launcher, and the work of each.
 pub type Apart = (&'static str, Option<usize>, fn());
 
 /// Cases that begin MPI themselves, or do without it.
@@ -36,7 +36,7 @@ fn mpi(name: &str) -> *mut c_void {
 fn init_thread(wanted: c_int) -> c_int {
     type Init = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int, *mut c_int) -> c_int;
     let mut provided = -1;
-    // SAFETY: so MPI declares it; it may be told of no arguments.
+    // SAFETY: MPI declares it so; it accepts null arguments.
     let code = unsafe {
         let init = std::mem::transmute::<*mut c_void, Init>(mpi("MPI_Init_thread"));
         init(std::ptr::null_mut(), std::ptr::null_mut(), wanted, &mut provided)
@@ -66,7 +66,7 @@ const MULTIPLE: c_int = 3;
 
 const SINGLE: c_int = 0;
 
-/// Who started MPI ends it: one rank early, and the others hear of that.
+/// The code that started MPI ends it: one rank early, and the others get that error.
 fn started_by_somebody_else() {
     init_thread(MULTIPLE);
     let world = World::get().expect("ranks");

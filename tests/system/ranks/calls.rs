@@ -6,10 +6,10 @@ use stencil_mex::platform::watch::Watch;
 use stencil_mex::ranks::{Bytes, Call, Others, UnderWay, World};
 use stencil_mex::stencil::Error;
 
-/// What a rank says when all was as it should be.
+/// Output of a rank that succeeded.
 pub const DONE: &str = "[all was as it should be]";
 
-/// How late a rank is where others are to wait for it.
+/// Delay of a rank that others wait for.
 const LATE: Duration = Duration::from_millis(150);
 
 pub const OPTION: &str = "StencilConstantMemory:option: No such option.";
@@ -36,7 +36,7 @@ pub fn end(mut call: Call) {
     call.end(&Watch::new()).expect("all ranks are here");
 }
 
-/// Messages of the host's memory, and rooms of so many bytes.
+/// Messages of the host's memory, and receive buffers of these sizes.
 pub fn exchange<'c>(
     call: &'c Call,
     sends: Vec<(usize, Vec<u8>)>,
@@ -78,7 +78,7 @@ pub fn works(world: &'static World, seed: usize) {
     end(call);
 }
 
-/// That this is an error that another rank told of.
+/// Checks that this is an error that another rank reported.
 pub fn assert_told<T: std::fmt::Debug>(result: Result<T, Error>, text: &str) {
     match result {
         Err(Error::Rank(told)) => assert_eq!(told, text),

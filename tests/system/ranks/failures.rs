@@ -33,7 +33,7 @@ pub fn fails_while_others_wait(world: &'static World) {
             nap();
             call.fail(OPTION);
         } else {
-            // With two ranks or more, somebody waits for the bad one, and the others for nobody but in the end.
+            // With two ranks or more, some wait for the bad one, and the others wait only at the end.
             let mut call = call;
             let told = format!("Rank {bad} raised {OPTION}");
             let result = ring(&call, 5, len).and_then(|()| call.end(&Watch::new()));
@@ -76,7 +76,7 @@ pub fn fails_in_the_middle_of_a_gather(world: &'static World) {
     }
 }
 
-/// One rank goes through many calls while the others are in the first. Each hears in each call what belongs to it.
+/// One rank makes many calls while the others are in the first. Each call receives its own errors.
 pub fn fails_far_ahead_of_others(world: &'static World) {
     for bad in 0..world.ranks() {
         for i in 0..50 {
@@ -221,7 +221,7 @@ pub fn faults_of_the_caller(world: &'static World) {
         call.fail("what it was told");
     }
     works(world, 2);
-    // Messages to oneself and to nobody, of another length, and such as are given up.
+    // Messages to oneself and to no rank, of another length, and cancelled ones.
     for other in [rank, ranks] {
         let call = begin(world);
         assert!(matches!(exchange(&call, vec![(other, Vec::new())], &[]).map(drop), Err(Error::Internal(_))));
@@ -272,7 +272,7 @@ pub fn faults_of_the_caller(world: &'static World) {
 pub fn a_forked_process_is_no_rank(world: &'static World) {
     works(world, 1);
     let call = begin(world);
-    // SAFETY: this process has one thread beside those of MPI; the child asks, and ends as a script would.
+    // SAFETY: this process has one thread apart from MPI's; the child queries, and ends as a script would.
     match unsafe { libc::fork() } {
         0 => {
             let is_refused =

@@ -17,7 +17,7 @@ pub const ON_GPUS: [OfGpus; 4] = [
     ("a_gpu_fails_while_others_read_its_halos", 3, &[], a_gpu_fails_while_others_read_its_halos),
 ];
 
-/// A name, how many ranks, their environment, and what each does.
+/// A name, the number of ranks, their environment, and the work of each.
 pub type OfGpus = (&'static str, usize, &'static [(&'static str, &'static str)], fn(&'static World));
 
 /// A call of a world of planes of 24 numbers over this rank's GPU, in rounds of a sweep each, or a few.
@@ -74,7 +74,7 @@ impl OnGpu {
         }
     }
 
-    /// What one process makes of it.
+    /// Returns the results of a single process.
     fn expected(&self) -> Vec<f64> {
         let (all, watch) = (self.samples(), Watch::new());
         let mut results = vec![f64::NAN; all.len()];
@@ -90,7 +90,7 @@ const ROWS: usize = 24;
 
 const SWEEPS: usize = 12;
 
-/// How often the stand-in's memory of other processes was opened since it was reset.
+/// Number of times that memory of other processes was opened since the stand-in was reset.
 fn opened(stand_in: &StandIn) -> usize {
     (0..stand_in.calls()).filter(|&call| stand_in.call(call) == "cuIpcOpenMemHandle_v2").count()
 }

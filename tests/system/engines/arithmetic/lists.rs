@@ -10,7 +10,7 @@ use super::{blank, compare, elements, numbers, show};
 use crate::common::ends::{AnyEngine, array_with, contents};
 use crate::common::selection;
 
-/// What a list holds, as the hosts count; seen at both ends.
+/// Returns the entries of a list, counted from 1 as hosts do, seen at both ends.
 fn ordinals<T: Number>(engine: &AnyEngine, indices: &Indices) -> Result<Vec<T>, String> {
     let (mut to, watch) = (blank::<T>(indices.len()), Watch::new());
     engine.ordinals(indices, Target::Host(&mut to).into(), &watch).map_err(show)?;
@@ -76,7 +76,7 @@ pub(super) fn extremes_of_lines<T: Number>(engine: &AnyEngine) -> Outcome {
     }
     for size in sizes {
         let count = elements(&size);
-        // Of a few numbers, each comes often; of others, once.
+        // Few distinct numbers, each often; then distinct ones.
         let few = (0..count).map(|i| T::from_f64((i * i % 97 % 5) as f64));
         check_extremes(engine, &few.collect::<Vec<_>>(), size)?;
         check_extremes(engine, &numbers::<T>(count, 1), size)?;
@@ -92,7 +92,7 @@ pub(super) fn extremes_of_lines<T: Number>(engine: &AnyEngine) -> Outcome {
     Ok(())
 }
 
-/// The places that are found, and what is read and written there.
+/// Finds places, and reads and writes there.
 fn check_found<T: Number>(engine: &AnyEngine, mask: &[T]) -> Outcome {
     let whole = numbers::<T>(mask.len() + 3, 5);
     check::<T>(engine, |engine| {
@@ -126,7 +126,7 @@ pub(super) fn found_places<T: Number>(engine: &AnyEngine) -> Outcome {
     let (zero, nan) = (T::default(), T::from_f64(f64::NAN));
     let mut lengths = vec![0, 1, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 5000];
     if !is_slow(engine) {
-        // So many warps that their counts fall into chunks.
+        // Enough warps for several chunks of their counts.
         lengths.extend([70_001, 1_100_000]);
     }
     for length in lengths {

@@ -25,7 +25,7 @@ pub(super) fn check_reduction<T: Number>(
     let results = |engine: &AnyEngine| -> Result<Vec<T>, String> {
         let first = array_with(engine, inputs[0]).map_err(show)?;
         let second = op.of_two().then(|| array_with(engine, inputs[1])).transpose().map_err(show)?;
-        // Between others that nobody may touch.
+        // Between other arrays, which must stay unchanged.
         let mut room = blank::<T>(size[0] * size[2] + 2);
         let to = 1..room.len() - 1;
         let watch = Watch::new();
@@ -51,7 +51,7 @@ pub(super) fn check_reduction<T: Number>(
     of_engine.map_err(|error| format!("{op:?} of {size:?}: {error}"))
 }
 
-/// Pairs of inputs in which some reduction or other shows what it does.
+/// Pairs of inputs, each of which tells some reductions apart.
 fn telling<T: Number>(count: usize) -> Vec<[Vec<T>; 2]> {
     let (zero, nan) = (T::default(), T::from_f64(f64::NAN));
     let only = |value: T| vec![value; count];

@@ -10,7 +10,7 @@ use crate::common::selection;
 
 const SCANS: [Scan; 2] = [Scan::Sum, Scan::Product];
 
-/// Factors about 1, so that products stay numbers, some of them negative.
+/// Factors about 1, some negative, whose products stay finite.
 fn factors<T: Number>(count: usize, seed: u64) -> Vec<T> {
     let scaled = samples(count, seed).into_iter().enumerate();
     scaled.map(|(i, x)| T::from_f64((1.0 + x.fract() / 8.0) * if i % 7 == 3 { -1.0 } else { 1.0 })).collect()
@@ -29,7 +29,7 @@ fn check_scan<T: Number>(engine: &AnyEngine, op: Scan, input: &[T], size: [usize
     .map_err(|error| format!("{op:?} of {size:?}: {error}"))
 }
 
-/// Of this size: sums that tell their order, products that do, special numbers, and zeros of either sign.
+/// Checks one size: sums and products that show their order, special numbers, and zeros of either sign.
 fn check_size<T: Number>(engine: &AnyEngine, size: [usize; 3]) -> Outcome {
     let count = elements(&size);
     check_scan(engine, Scan::Sum, &cancelling::<T>(count, 1), size)?;
@@ -49,7 +49,7 @@ pub(super) fn scans<T: Number>(engine: &AnyEngine) -> Outcome {
         }
     }
     sizes.retain(|size| elements(size) <= most);
-    // So many chunks that they fall into chunks; and enough for all threads.
+    // Enough chunks for several chunks of chunks; and enough for all threads.
     sizes.extend([[1, 35_000, 1], [2, 2100, 3], [1, 2, 5000]]);
     if !is_slow(engine) {
         sizes.extend([[1, 1024 * 1024 + 1030, 1], [3, 40_000, 2], [130, 2100, 2], [1, 50, 6000], [1000, 300, 1]]);

@@ -39,7 +39,7 @@ fn check_sort<T: Number>(engine: &AnyEngine, order: Order, input: &[T], size: [u
             return Err(format!("{} elements were counted", watch.done()));
         }
         if size[0] * size[2] == 1 && places.are_distinct() {
-            // Of one line, they are places in the array.
+            // In an array of one line, they are places in the array.
             let mut picked = blank::<T>(input.len());
             let places = Places::Held(Arc::new(places));
             engine.pick(&from, &places, Target::Host(&mut picked), &watch).map_err(show)?;
@@ -55,7 +55,7 @@ fn check_sort<T: Number>(engine: &AnyEngine, order: Order, input: &[T], size: [u
     .map_err(|error| format!("{order:?} of {size:?}, with places: {error}"))
 }
 
-/// Numbers of which many are equal: zeros of either sign among them, and NaN.
+/// Numbers with many duplicates, zeros of either sign and NaN.
 fn repeated<T: Number>(count: usize) -> Vec<T> {
     let few: Vec<T> = [2.0, -1.0, 0.0, -0.0, 0.5, f64::NAN, -3.0, -0.0, f64::INFINITY].map(T::from_f64).to_vec();
     (0..count).map(|i| few[i * 31 % 101 % few.len()]).collect()

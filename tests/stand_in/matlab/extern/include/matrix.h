@@ -1,4 +1,4 @@
-/* The part of MATLAB's matrix.h that this project needs, told in our own words: the separate-complex interface
+/* The part of MATLAB's matrix.h that this project needs, in our own words: the separate-complex interface
  * (API 700) on Linux x86-64. The build reads it where MATLAB_ROOT points here, and the stand-in for MATLAB is compiled
  * against it, so that the two agree. */
 #ifndef matrix_h
@@ -16,7 +16,7 @@
 #define MX_TARGET_API_VER 0x07300000
 
 /* Indices grew from 32 to 64 bits in MATLAB 7.3, and the bare names stayed with the 32-bit functions. A header's macro,
- * not the linker, leads a program to the 64-bit one: whoever looks symbols up by name has to do the same. */
+ * not the linker, leads a program to the 64-bit one: a look-up of symbols by name has to do the same. */
 #define mxCreateCellArray mxCreateCellArray_730
 #define mxCreateCellMatrix mxCreateCellMatrix_730
 #define mxCreateCharArray mxCreateCharArray_730
@@ -76,7 +76,7 @@ typedef enum {
 
 typedef enum { mxREAL = 0, mxCOMPLEX } mxComplexity;
 
-/* What an array is. */
+/* Properties of an array. */
 mxClassID mxGetClassID(const mxArray *pa);
 const char *mxGetClassName(const mxArray *pa);
 bool mxIsClass(const mxArray *pa, const char *name);
@@ -98,7 +98,7 @@ size_t mxGetNumberOfElements(const mxArray *pa);
 size_t mxGetM(const mxArray *pa);
 size_t mxGetN(const mxArray *pa);
 
-/* What is in it. */
+/* Contents of an array. */
 void *mxGetData(const mxArray *pa);
 void *mxGetImagData(const mxArray *pa);
 double *mxGetPr(const mxArray *pa);

@@ -1,4 +1,4 @@
-/* The part of MATLAB's mex.h that this project needs, told in our own words; see matrix.h beside it. */
+/* The part of MATLAB's mex.h that this project needs, in our own words; see matrix.h. */
 #ifndef mex_h
 #define mex_h
 
@@ -8,11 +8,11 @@
 extern "C" {
 #endif
 
-/* What a MEX file exports: its entry, and which interface it was built for. */
+/* Exports of a MEX file: its entry, and the interface it was built for. */
 void mexFunction(int nlhs, mxArray *plhs[], int nrhs, const mxArray *prhs[]);
 void mexfilerequiredapiversion(unsigned int *built_by_release, unsigned int *target_api_version);
 
-/* What a MEX file may call. */
+/* Functions that a MEX file may call. */
 void mexErrMsgIdAndTxt(const char *id, const char *format, ...);
 void mexWarnMsgIdAndTxt(const char *id, const char *format, ...);
 int mexPrintf(const char *format, ...);
