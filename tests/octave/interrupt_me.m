@@ -10,7 +10,7 @@ function stamp = interrupt_me (delay, more = 0, in_run = false)
   kill = sprintf ("kill -INT %d", getpid ());
   code = sprintf ("sleep %g; date +%%s.%%N > %s.new; mv %s.new %s; %s", delay, stamp, stamp, stamp, kill);
   if (in_run)
-    threads = sprintf ("cat /proc/%d/task/*/comm 2>/dev/null | grep -c stencil", getpid ());
+    threads = sprintf ("cat /proc/%d/task/*/comm 2>/dev/null | grep -cx stencil", getpid ());
     [~, before] = system (threads);
     code = sprintf ("until [ $(%s) -gt %d ]; do sleep 0.01; done; %s", threads, str2double (before), code);
   endif
