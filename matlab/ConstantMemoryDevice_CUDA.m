@@ -35,8 +35,8 @@ function device = ConstantMemoryDevice_CUDA ()
 %                          STENCIL_BACKEND says so;
 %                          '' where an environment variable makes no sense
 %     BackendReason        why, in words
-%     SIMD                 what the CPU engine uses: 'avx512', 'avx2' or
-%                          'portable'
+%     SIMD                 what the CPU engine uses: 'avx512', 'avx2',
+%                          'neon' or 'portable'
 %     Threads              how many threads may be used
 %     DeviceBytes          bytes of the GPU's memory that may be held
 %     Outputs              what becomes of large outputs: 'direct', the host

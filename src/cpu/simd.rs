@@ -17,6 +17,8 @@ pub enum Level {
     Avx512,
     /// 256-bit vectors with fused multiply-add.
     Avx2,
+    /// 128-bit vectors of every 64-bit Arm processor.
+    Neon,
     /// One number after the other, on any machine. Without an instruction for fma the C library computes it: exact, and
     /// slow.
     Portable,
@@ -24,13 +26,14 @@ pub enum Level {
 
 impl Level {
     /// All levels, the best first.
-    pub const ALL: [Level; 3] = [Level::Avx512, Level::Avx2, Level::Portable];
+    pub const ALL: [Level; 4] = [Level::Avx512, Level::Avx2, Level::Neon, Level::Portable];
 
     /// The name reported by `ConstantMemoryDevice_CUDA`.
     pub fn name(self) -> &'static str {
         match self {
             Level::Avx512 => "avx512",
             Level::Avx2 => "avx2",
+            Level::Neon => "neon",
             Level::Portable => "portable",
         }
     }
@@ -47,8 +50,12 @@ impl Level {
             Level::Avx512 => x86_64::Avx512::detect().map(Instructions::Avx512),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => x86_64::Avx2::detect().map(Instructions::Avx2),
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => aarch64::Neon::detect().map(Instructions::Neon),
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx512 | Level::Avx2 => None,
+            #[cfg(not(target_arch = "aarch64"))]
+            Level::Neon => None,
             Level::Portable => Some(Instructions::Portable),
         }
     }
@@ -66,6 +73,8 @@ pub(super) enum Instructions {
     Avx512(x86_64::Avx512),
     #[cfg(target_arch = "x86_64")]
     Avx2(x86_64::Avx2),
+    #[cfg(target_arch = "aarch64")]
+    Neon(aarch64::Neon),
     Portable,
 }
 
@@ -91,6 +100,8 @@ impl Instructions {
             Instructions::Avx512(_) => Level::Avx512,
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2(_) => Level::Avx2,
+            #[cfg(target_arch = "aarch64")]
+            Instructions::Neon(_) => Level::Neon,
             Instructions::Portable => Level::Portable,
         }
     }
@@ -131,6 +142,8 @@ pub(super) fn compute<T: Lanes>(instructions: Instructions, work: impl VectorWor
         Instructions::Avx512(set) => set.compute(work),
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2(set) => set.compute(work),
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon(set) => set.compute(work),
         Instructions::Portable => work.run::<T>(()),
     }
 }
@@ -142,6 +155,8 @@ pub(super) fn lanes<T: Lanes>(instructions: Instructions) -> usize {
         Instructions::Avx512(_) => <T::Avx512 as Vector>::LANES,
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2(_) => <T::Avx2 as Vector>::LANES,
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon(_) => <T::Neon as Vector>::LANES,
         Instructions::Portable => 1,
     }
 }
@@ -153,6 +168,8 @@ pub(super) fn registers<T: Lanes>(instructions: Instructions) -> usize {
         Instructions::Avx512(_) => <T::Avx512 as Vector>::REGISTERS,
         #[cfg(target_arch = "x86_64")]
         Instructions::Avx2(_) => <T::Avx2 as Vector>::REGISTERS,
+        #[cfg(target_arch = "aarch64")]
+        Instructions::Neon(_) => <T::Neon as Vector>::REGISTERS,
         Instructions::Portable => T::REGISTERS,
     }
 }
@@ -164,7 +181,7 @@ pub(super) trait Loops {
 }
 
 /// Runs `loops`, compiled for these instructions. With AVX-512 the code for AVX2 is used: such loops wait for memory,
-/// and each instruction set makes the library a sixth larger.
+/// and each instruction set makes the library a sixth larger. On Arm all code is compiled with NEON.
 pub(super) fn run(instructions: Instructions, loops: impl Loops) {
     #[cfg(target_arch = "x86_64")]
     if let Some(set) = instructions.avx2() {
@@ -215,6 +232,8 @@ pub(super) trait Lanes: Number + Vector<Element = Self, Set = ()> {
     type Avx512: Vector<Element = Self, Set = x86_64::Avx512>;
     #[cfg(target_arch = "x86_64")]
     type Avx2: Vector<Element = Self, Set = x86_64::Avx2>;
+    #[cfg(target_arch = "aarch64")]
+    type Neon: Vector<Element = Self, Set = aarch64::Neon>;
 }
 
 /// A number is a vector of one.
@@ -294,144 +313,144 @@ unsafe fn evaluate_in<T: Lanes, V: Vector<Element = T>, O: Operator<T>>(set: V::
     }
 }
 
+/// An instruction set: its token, functions compiled for it, and its vectors of doubles and of singles.
+///
+/// The features come from one list. It includes those that others imply (as listed in the reference of the Rust
+/// language): a hypervisor may hide one and show the other, and code compiled for the one may contain instructions
+/// of the other.
+macro_rules! instruction_set {
+    ($(#[$doc:meta])* $set:ident, $detected:ident, [$($feature:tt),+], $doubles:tt, $singles:tt) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy)]
+        pub(in super::super) struct $set(());
+
+        impl $set {
+            #[cfg(all(test, target_arch = "x86_64"))]
+            pub(super) const FEATURES: &[&str] = &[$($feature),+];
+
+            /// Returns the token if this processor, and the system on it, have all the features.
+            pub(super) fn detect() -> Option<$set> {
+                ($($detected!($feature))&&+).then_some($set(()))
+            }
+
+            /// Does `work` with the vectors of this set.
+            #[inline(always)]
+            pub(super) fn compute<T: Lanes, W: VectorWork<T>>(self, work: W) {
+                #[target_feature($(enable = $feature),+)]
+                fn compiled<T: Lanes, W: VectorWork<T>>(set: $set, work: W) {
+                    work.run::<T::$set>(set)
+                }
+                // SAFETY: the token says that the processor has the features.
+                unsafe { compiled(self, work) }
+            }
+
+            /// Runs `loops`.
+            #[allow(dead_code, reason = "see the function of this name outside")]
+            #[inline(always)]
+            pub(super) fn run<L: Loops>(self, loops: L) {
+                #[target_feature($(enable = $feature),+)]
+                fn compiled<L: Loops>(loops: L) {
+                    loops.run()
+                }
+                // SAFETY: the token says that the processor has the features.
+                unsafe { compiled(loops) }
+            }
+        }
+
+        vector!($set, [$($feature),+], $doubles);
+        vector!($set, [$($feature),+], $singles);
+    };
+}
+
+/// A vector of an instruction set, with its operations. Inside, the compiler checks that the features suffice for
+/// the intrinsics.
+macro_rules! vector {
+    ($set:ident, [$($feature:tt),+], ($type:ident, $register:ty, $element:ty, $lanes:literal, $registers:literal,
+     $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident)) => {
+        #[derive(Clone, Copy)]
+        #[repr(transparent)]
+        pub(in super::super) struct $type($register);
+
+        impl $type {
+            #[inline]
+            #[target_feature($(enable = $feature),+)]
+            fn splat_in(value: $element) -> $type {
+                $type($splat(value))
+            }
+            #[inline]
+            #[target_feature($(enable = $feature),+)]
+            unsafe fn load_in(from: *const $element) -> $type {
+                // SAFETY: the caller's promise.
+                $type(unsafe { $load(from) })
+            }
+            #[inline]
+            #[target_feature($(enable = $feature),+)]
+            unsafe fn store_in(self, to: *mut $element) {
+                // SAFETY: the caller's promise.
+                unsafe { $store(to, self.0) }
+            }
+            #[inline]
+            #[target_feature($(enable = $feature),+)]
+            fn minus_in(self, other: $type) -> $type {
+                $type($sub(self.0, other.0))
+            }
+            #[inline]
+            #[target_feature($(enable = $feature),+)]
+            fn fma_in(self, factor: $type, addend: $type) -> $type {
+                $type($fma(self.0, factor.0, addend.0))
+            }
+        }
+
+        impl Vector for $type {
+            type Element = $element;
+            type Set = $set;
+            const LANES: usize = $lanes;
+            const REGISTERS: usize = $registers;
+            #[inline(always)]
+            fn splat(_: $set, value: $element) -> $type {
+                // SAFETY: the token says that the processor has the features.
+                unsafe { $type::splat_in(value) }
+            }
+            #[inline(always)]
+            unsafe fn load(_: $set, from: *const $element) -> $type {
+                // SAFETY: as above; the caller promises the memory.
+                unsafe { $type::load_in(from) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut $element) {
+                // SAFETY: a vector was made from a token; the caller promises the memory.
+                unsafe { self.store_in(to) }
+            }
+            #[inline(always)]
+            fn minus(self, other: $type) -> $type {
+                // SAFETY: a vector was made from a token.
+                unsafe { self.minus_in(other) }
+            }
+            #[inline(always)]
+            fn fma(self, factor: $type, addend: $type) -> $type {
+                // SAFETY: as above.
+                unsafe { self.fma_in(factor, addend) }
+            }
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use std::arch::x86_64::*;
 
     use super::{Lanes, Loops, Vector, VectorWork};
 
-    /// An instruction set: its token, functions compiled for it, and its vectors of doubles and of singles.
-    ///
-    /// The features come from one list. It includes those that others imply (as listed in the reference of the Rust
-    /// language): a hypervisor may hide one and show the other, and code compiled for the one may contain instructions
-    /// of the other.
-    macro_rules! instruction_set {
-        ($(#[$doc:meta])* $set:ident, [$($feature:tt),+], $doubles:tt, $singles:tt) => {
-            $(#[$doc])*
-            #[derive(Debug, Clone, Copy)]
-            pub(in super::super) struct $set(());
-
-            impl $set {
-                #[cfg(test)]
-                pub(super) const FEATURES: &[&str] = &[$($feature),+];
-
-                /// Returns the token if this processor, and the system on it, have all the features.
-                pub(super) fn detect() -> Option<$set> {
-                    ($(is_x86_feature_detected!($feature))&&+).then_some($set(()))
-                }
-
-                /// Does `work` with the vectors of this set.
-                #[inline(always)]
-                pub(super) fn compute<T: Lanes, W: VectorWork<T>>(self, work: W) {
-                    #[target_feature($(enable = $feature),+)]
-                    fn compiled<T: Lanes, W: VectorWork<T>>(set: $set, work: W) {
-                        work.run::<T::$set>(set)
-                    }
-                    // SAFETY: the token says that the processor has the features.
-                    unsafe { compiled(self, work) }
-                }
-
-                /// Runs `loops`.
-                #[allow(dead_code, reason = "see the function of this name outside")]
-                #[inline(always)]
-                pub(super) fn run<L: Loops>(self, loops: L) {
-                    #[target_feature($(enable = $feature),+)]
-                    fn compiled<L: Loops>(loops: L) {
-                        loops.run()
-                    }
-                    // SAFETY: the token says that the processor has the features.
-                    unsafe { compiled(loops) }
-                }
-            }
-
-            vector!($set, [$($feature),+], $doubles);
-            vector!($set, [$($feature),+], $singles);
-        };
-    }
-
-    /// A vector of an instruction set, with its operations. Inside, the compiler checks that the features suffice for
-    /// the intrinsics.
-    macro_rules! vector {
-        ($set:ident, [$($feature:tt),+], ($type:ident, $register:ty, $element:ty, $lanes:literal, $registers:literal,
-         $splat:ident, $load:ident, $store:ident, $sub:ident, $fma:ident)) => {
-            #[derive(Clone, Copy)]
-            #[repr(transparent)]
-            pub(in super::super) struct $type($register);
-
-            impl $type {
-                #[inline]
-                #[target_feature($(enable = $feature),+)]
-                fn splat_in(value: $element) -> $type {
-                    $type($splat(value))
-                }
-                #[inline]
-                #[target_feature($(enable = $feature),+)]
-                unsafe fn load_in(from: *const $element) -> $type {
-                    // SAFETY: the caller's promise.
-                    $type(unsafe { $load(from) })
-                }
-                #[inline]
-                #[target_feature($(enable = $feature),+)]
-                unsafe fn store_in(self, to: *mut $element) {
-                    // SAFETY: the caller's promise.
-                    unsafe { $store(to, self.0) }
-                }
-                #[inline]
-                #[target_feature($(enable = $feature),+)]
-                fn minus_in(self, other: $type) -> $type {
-                    $type($sub(self.0, other.0))
-                }
-                #[inline]
-                #[target_feature($(enable = $feature),+)]
-                fn fma_in(self, factor: $type, addend: $type) -> $type {
-                    $type($fma(self.0, factor.0, addend.0))
-                }
-            }
-
-            impl Vector for $type {
-                type Element = $element;
-                type Set = $set;
-                const LANES: usize = $lanes;
-                const REGISTERS: usize = $registers;
-                #[inline(always)]
-                fn splat(_: $set, value: $element) -> $type {
-                    // SAFETY: the token says that the processor has the features.
-                    unsafe { $type::splat_in(value) }
-                }
-                #[inline(always)]
-                unsafe fn load(_: $set, from: *const $element) -> $type {
-                    // SAFETY: as above; the caller promises the memory.
-                    unsafe { $type::load_in(from) }
-                }
-                #[inline(always)]
-                unsafe fn store(self, to: *mut $element) {
-                    // SAFETY: a vector was made from a token; the caller promises the memory.
-                    unsafe { self.store_in(to) }
-                }
-                #[inline(always)]
-                fn minus(self, other: $type) -> $type {
-                    // SAFETY: a vector was made from a token.
-                    unsafe { self.minus_in(other) }
-                }
-                #[inline(always)]
-                fn fma(self, factor: $type, addend: $type) -> $type {
-                    // SAFETY: as above.
-                    unsafe { self.fma_in(factor, addend) }
-                }
-            }
-        };
-    }
-
     instruction_set! {
         /// Proof that the processor has 512-bit vectors.
-        Avx512, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "f16c", "fma", "avx512f"],
+        Avx512, is_x86_feature_detected, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "f16c", "fma", "avx512f"],
         (F64x8, __m512d, f64, 8, 32, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, _mm512_fmadd_pd),
         (F32x16, __m512, f32, 16, 32, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, _mm512_fmadd_ps)
     }
 
     instruction_set! {
         /// Proof that the processor has 256-bit vectors with fused multiply-add.
-        Avx2, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma"],
+        Avx2, is_x86_feature_detected, ["sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma"],
         (F64x4, __m256d, f64, 4, 16, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_sub_pd, _mm256_fmadd_pd),
         (F32x8, __m256, f32, 8, 16, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_sub_ps, _mm256_fmadd_ps)
     }
@@ -447,7 +466,44 @@ mod x86_64 {
     }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    use std::arch::aarch64::*;
+    use std::arch::is_aarch64_feature_detected;
+
+    use super::{Lanes, Loops, Vector, VectorWork};
+
+    /// `a * b + c`: the instruction has the addend first.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn fma_f64(a: float64x2_t, b: float64x2_t, c: float64x2_t) -> float64x2_t {
+        vfmaq_f64(c, a, b)
+    }
+
+    /// See [`fma_f64`].
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn fma_f32(a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
+        vfmaq_f32(c, a, b)
+    }
+
+    instruction_set! {
+        /// Proof that the processor has 128-bit vectors with fused multiply-add.
+        Neon, is_aarch64_feature_detected, ["neon"],
+        (F64x2, float64x2_t, f64, 2, 32, vdupq_n_f64, vld1q_f64, vst1q_f64, vsubq_f64, fma_f64),
+        (F32x4, float32x4_t, f32, 4, 32, vdupq_n_f32, vld1q_f32, vst1q_f32, vsubq_f32, fma_f32)
+    }
+
+    impl Lanes for f64 {
+        type Neon = F64x2;
+    }
+
+    impl Lanes for f32 {
+        type Neon = F32x4;
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl<T: Number> Lanes for T {}
 
 #[cfg(all(test, target_arch = "x86_64"))]

@@ -37,7 +37,7 @@ impl Facts {
     /// MPI's name and version, on one line.
     pub(super) fn library(&self) -> String {
         let bytes: Vec<u8> =
-            self.library.iter().map(|&byte| byte.cast_unsigned()).take_while(|&byte| byte != 0).collect();
+            self.library.iter().map(|&byte| byte.to_ne_bytes()[0]).take_while(|&byte| byte != 0).collect();
         String::from_utf8_lossy(&bytes).lines().next().unwrap_or_default().trim().to_owned()
     }
 }

@@ -60,6 +60,7 @@ fn engines() -> Vec<(&'static str, MakeEngine)> {
     vec![
         ("cpu-avx512", || cpu(Level::Avx512)),
         ("cpu-avx2", || cpu(Level::Avx2)),
+        ("cpu-neon", || cpu(Level::Neon)),
         ("cpu-portable", || cpu(Level::Portable)),
         ("cuda", || cuda(None)),
         ("cuda-one-tile", || cuda(Some(ONE_TILE))),
