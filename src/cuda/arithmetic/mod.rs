@@ -7,6 +7,7 @@ mod lists;
 mod queued;
 mod sort;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::sys;
@@ -56,6 +57,17 @@ fn address_of_list(places: &Places, context: &Arc<Context>) -> Result<sys::CUdev
     }
 }
 
+/// Name of an elementwise operation, for people.
+fn name_of(what: &Given) -> &'static str {
+    match what {
+        Operation::Fill(_) => "filling an array",
+        Operation::Each(..) => "an operation on each element",
+        Operation::Convert(_) => "a conversion",
+        Operation::Random(..) => "random numbers",
+        _ => "an operation on two arrays",
+    }
+}
+
 fn not_here(what: &Given) -> Error {
     Error::Internal(format!("A device does not compute {what:?}."))
 }
@@ -70,8 +82,8 @@ impl Cuda {
     ) -> Result<Option<Indices>, Error> {
         match (what, &mut to) {
             (Operation::Pair(op, [Term::Number(a), Term::Number(b)], _), Target::Array(to)) => {
-                let number = op.of(T::from_f64(*a), T::from_f64(*b));
-                self.elementwise(&Operation::Fill(number.to_f64()), to, watch)
+                let number = op.of(T::from_f64(*a), T::from_f64(*b)).to_f64();
+                self.elementwise("filling an array", &Operation::Fill(number), (to, 0..to.len()), watch)
             }
             (
                 Operation::Fill(_)
@@ -80,11 +92,10 @@ impl Cuda {
                 | Operation::Convert(_)
                 | Operation::Random(..),
                 Target::Array(to),
-            ) => self.elementwise(what, to, watch),
+            ) => self.elementwise(name_of(what), what, (to, 0..to.len()), watch),
             (&Operation::MultiplyAdd(weight, AnySource::Target, addend, source), Target::Array(to)) => {
-                let (weight, source) = (self.number_or_array::<T>(weight, watch)?, source);
+                let Operand::Scalar(weight) = self.number_or_array(weight, watch)? else { return Err(not_here(what)) };
                 let source = source.map(|source| self.number_or_array(source, watch)).transpose()?;
-                let Operand::Scalar(weight) = weight else { return Err(not_here(what)) };
                 self.advance(addend.array()?, weight, source, to, watch)
             }
             (&Operation::Reduce(op, first, second, size), _) => {
@@ -106,7 +117,7 @@ impl Cuda {
         Ok(None)
     }
 
-    /// Returns an operand, whose value if it is one element: waits for that.
+    /// Returns an operand; waits for the number of an array of one element.
     fn number_or_array<'a, T: Element>(
         &self,
         term: Term<AnySource<'a>>,
@@ -122,36 +133,35 @@ impl Cuda {
         Ok(Operand::Scalar(number[0]))
     }
 
-    /// Runs the kernel of one operation.
-    fn elementwise<T: Element>(&self, what: &Given, to: &mut Array<T>, watch: &Watch) -> Result<(), Error> {
-        let name = match what {
-            Operation::Fill(_) => "filling an array",
-            Operation::Each(..) => "an operation on each element",
-            Operation::Convert(_) => "a conversion",
-            Operation::Random(..) => "random numbers",
-            _ => "an operation on two arrays",
-        };
+    /// Runs the kernel of one operation, whose results go to these neighbours.
+    fn elementwise<T: Element>(
+        &self,
+        name: &'static str,
+        what: &Given,
+        (to, places): (&Array<T>, Range<usize>),
+        watch: &Watch,
+    ) -> Result<(), Error> {
         match what {
             Operation::Pair(_, terms, expansion) => {
-                assert_eq!(to.len(), expansion.elements());
+                assert_eq!(places.len(), expansion.elements());
                 let arrays = (0..).zip(terms).filter_map(|(which, term)| Some((which, term.value()?)));
                 for (which, input) in arrays {
                     assert_eq!(input.len(), expansion.elements_of(which));
                 }
             }
-            _ => what.values().for_each(|input| assert_eq!(input.len(), to.len())),
+            _ => what.values().for_each(|input| assert_eq!(input.len(), places.len())),
         }
         self.attempt(watch, |device| {
             let mut addresses = Vec::with_capacity(3);
             for input in what.values() {
                 addresses.push(address_of_input(input, &device.context)?);
             }
-            addresses.push(address(to, &device.context)?);
+            addresses.push(at::<T>(address(to, &device.context)?, places.start));
             watch.check()?;
-            if to.is_empty() {
+            if places.is_empty() {
                 return Ok(());
             }
-            let kernel = Kernel::of(what, T::SINGLE, to.len()).ok_or_else(|| not_here(what))?;
+            let kernel = Kernel::of(what, T::SINGLE, places.len()).ok_or_else(|| not_here(what))?;
             // SAFETY: the arrays have as many elements as the operation says.
             unsafe { program::run_once(device, name, &kernel, &addresses) }?;
             watch.count(kernel.len());
@@ -273,26 +283,6 @@ impl Cuda {
         })
     }
 
-    fn put_number<T: Element>(
-        &self,
-        name: &'static str,
-        number: T,
-        (to, place): (&Array<T>, usize),
-        watch: &Watch,
-    ) -> Result<(), Error> {
-        self.attempt(watch, |device| {
-            let output = at::<T>(address(to, &device.context)?, place);
-            watch.check()?;
-            let what = Operation::<(), ()>::Fill(number.to_f64());
-            let kernel =
-                Kernel::of(&what, T::SINGLE, 1).ok_or_else(|| Error::Internal("No kernel of a number.".into()))?;
-            // SAFETY: that is one element of the array.
-            unsafe { program::run_once(device, name, &kernel, &[output]) }?;
-            watch.count(1);
-            Ok(())
-        })
-    }
-
     fn pick<T: Element>(
         &self,
         from: &Array<T>,
@@ -351,7 +341,9 @@ impl Cuda {
         {
             return match from {
                 // Sending it would wait.
-                Source::Host(&[number]) => self.put_number(name, number, (to, first), watch),
+                Source::Host(&[number]) => {
+                    self.elementwise(name, &Operation::Fill(number.to_f64()), (to, first..first + 1), watch)
+                }
                 from => self.copy_run(name, (from, 0), (&mut Target::Array(to), first), watch),
             };
         }

@@ -190,10 +190,10 @@ pub(crate) fn count() -> usize {
     arrays().len()
 }
 
-type Arrays = HashMap<u64, StoredArray>;
+type ByNumber = HashMap<u64, StoredArray>;
 
-fn arrays() -> MutexGuard<'static, Arrays> {
-    static ARRAYS: PerProcess<Mutex<Arrays>> = PerProcess::new();
+fn arrays() -> MutexGuard<'static, ByNumber> {
+    static ARRAYS: PerProcess<Mutex<ByNumber>> = PerProcess::new();
     ARRAYS.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
