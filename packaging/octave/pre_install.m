@@ -1,9 +1,15 @@
-## Refuses machines that cannot load the library: pkg calls this before it installs anything.
+## Takes the binaries of this machine's architecture, and refuses machines that cannot load them. pkg calls this in the
+## package's own folder, before it installs anything.
 
 function pre_install (~)
   machine = computer ("arch");
-  if (! strcmp (machine, "gnu-linux-x86_64"))
+  architecture = regexprep (machine, '^gnu-linux-', "");
+  if (! any (strcmp (architecture, {"x86_64", "aarch64"})) || ! isfolder (architecture))
     error ("stencil-mex:platform", ...
-           "stencil-mex is built for Linux on x86-64 with glibc, and this is %s", machine);
+           "stencil-mex is built for Linux on x86-64 and aarch64 with glibc, and this is %s", machine);
+  endif
+  [done, reason] = movefile (fullfile (architecture, "*"), "inst");
+  if (! done)
+    error ("stencil-mex:platform", "stencil-mex: the binaries for %s cannot be placed: %s", machine, reason);
   endif
 endfunction
