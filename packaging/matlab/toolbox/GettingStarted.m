@@ -1,4 +1,5 @@
 %% Getting started with stencil-mex
+% This toolbox was tried in a stand-in for MATLAB only, never in MATLAB itself: please report what does not work.
 % Run this script section by section. Without a GPU everything runs on the CPU and gives the same bits.
 
 %% The engine
