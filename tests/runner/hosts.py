@@ -1,11 +1,14 @@
 """The jobs of `tests/run hosts`: the library as it was built here, and the packages, in other releases of Octave.
 
 Each suite is a Debian of its own, made by debootstrap on first use and kept in .hosts/ (or in the folder that
-STENCIL_HOSTS_DIR names). It has Octave and gnuplot, and no compiler: what the packages are for.
+STENCIL_HOSTS_DIR names). It has Octave and gnuplot, and no compiler: what the packages are for. Suites whose names end in
+-arm64 are of that architecture, run by qemu.
 """
 
+import difflib
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -23,6 +26,9 @@ APART = ["unshare", "--mount", "--propagation", "private"]
 ENTER = 'mount -t proc proc "$1/proc"; mount -t devpts -o ptmxmode=0666 devpts "$1/dev/pts"; exec chroot "$@"'
 ENVIRONMENT = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8"]
 PACKAGES = "octave,gnuplot-nox,fonts-freefont-otf"
+SUITES = ["trixie", "sid", "bookworm", "trixie-arm64"]
+# Suites for which the library is built here, and runs all tests of Octave. The others try the packages.
+IN_FULL = ("trixie", "sid")
 
 
 def trouble():
@@ -46,14 +52,23 @@ def headers_of(root):
     return HOSTS / "headers" / f"octave-{version.rpartition('-')[0]}", version
 
 
+def is_emulated(suite):
+    return suite.endswith("-arm64") and platform.machine() != "aarch64"
+
+
 def make_root(suite, root):
+    if is_emulated(suite):
+        # Without systemd nothing has done this when the machine started.
+        subprocess.run(["update-binfmts", "--enable", "qemu-aarch64"], check=True)
     # debootstrap keeps its notes in this folder until it is done.
     if os.access(root / "usr/bin/octave-cli", os.X_OK) and not (root / "debootstrap").exists():
         return
     print(f"Making a Debian {suite} with Octave in {root}: some minutes.", flush=True)
     subprocess.run(["rm", "-rf", "--one-file-system", root], check=True)
     root.mkdir(parents=True)
-    subprocess.run([*APART, "debootstrap", "--variant=minbase", f"--include={PACKAGES}", suite, root], check=True)
+    release, _, architecture = suite.partition("-")
+    options = ["--variant=minbase", f"--include={PACKAGES}", *([f"--arch={architecture}"] if architecture else [])]
+    subprocess.run([*APART, "debootstrap", *options, release, root], check=True)
 
 
 def fetch_headers(suite, root):
@@ -114,10 +129,15 @@ def jobs(setup, suites):
     """The jobs of all suites."""
     made = [parts.library(), parts.stand_in("plain", "modules")]
     for suite in suites:
-        made += of_suite(setup, suite, HOSTS / suite)
-    made.append(
-        parts.packages(True, (), lambda folder: [job for suite in suites for job in of_packages(setup, suite, folder)])
-    )
+        made += root_of(suite, HOSTS / suite)
+        if suite in IN_FULL:
+            made += of_suite(setup, suite, HOSTS / suite)
+
+    def tried(folder):
+        return [job for suite in suites for job in of_packages(setup, suite, folder)]
+
+    # The packages have a library for each Octave whose headers are here.
+    made.append(parts.packages(True, tuple(f"{suite}, root" for suite in suites), tried))
     return made
 
 
@@ -132,18 +152,26 @@ def octave(setup, suite, row, label, *options, needs, variables=(), **more):
     return made
 
 
-def of_suite(setup, suite, root):
+def root_of(suite, root):
     def make():
         make_root(suite, root)
-        fetch_headers(suite, root)
+        # They are the same for all architectures.
+        if not suite.endswith("-arm64"):
+            fetch_headers(suite, root)
 
-    is_there, is_placed = f"{suite}, root", f"{suite}, copies"
+    is_there, needs = f"{suite}, root", ("library", "stand-in, plain")
+    return [
+        Job(is_there, None, make, counts.work, is_urgent=True, weight=300, limit=2400),
+        Job(f"{suite}, copies", None, lambda: place(root), counts.work, needs=(is_there, *needs)),
+    ]
+
+
+def of_suite(setup, suite, root):
+    is_placed = f"{suite}, copies"
     after = {"needs": (is_placed,), "after": lambda other: other.name == f"{suite}, helpers"}
     found = f"/{PLACE}/target/cuda-stand-in/plain"
     on_stand_in = ["arrays", "arrays_life", "stencil", "errors", "driver"]
     return [
-        Job(is_there, None, make, counts.work, is_urgent=True, weight=300, limit=2400),
-        Job(is_placed, None, lambda: place(root), counts.work, needs=(is_there, "library", "stand-in, plain")),
         Job(f"{suite}, helpers", f"Helpers, {suite}", lambda: add_helpers(root), helpers, needs=(is_placed,)),
         *octave(setup, suite, "Octave (cpu)", "cpu", "--backend", "cpu", **after),
         *octave(setup, suite, "Octave (cpu), class alone", "class alone", "--without-type", **after),
@@ -158,25 +186,39 @@ def of_packages(setup, suite, unpacked):
     root = HOSTS / suite
     is_placed, is_bare = f"{suite}, copies of packages", f"{suite}, no compiler"
     after = {"needs": (is_placed,)}
-    (name,) = (path.name for path in unpacked.iterdir() if path.is_dir())
+    folder = parts.unpacked_package(unpacked)
+    place, inst = f"/{PLACE}/packages", f"/{PLACE}/packages/{folder.name}/inst"
 
     def copy():
         subprocess.run(["cp", "-a", unpacked, root / PLACE], check=True)
+        parts.choose(parts.unpacked_package(root / PLACE / "packages"), "aarch64" if "arm64" in suite else "x86_64")
 
     def bare(output, status):
         is_found = re.search("^/", output, re.MULTILINE)
         return counts.Counts(failed=1, note=f"remove it, or {root}") if is_found else counts.Counts(passed=1)
 
+    def compare():
+        """Prints in which lines of digest.m this machine differs from the root."""
+        tests = ("tests/package", "tests/octave")
+        code = lambda place, path: f"addpath {path} {' '.join(f'{place}/{folder}' for folder in tests)}; digest"
+        here = [*setup.octave, "--norc", "--quiet", "--eval", code(ROOT, folder / "inst")]
+        there = in_root(root, "octave-cli", "--norc", "--quiet", "--eval", code(f"/{PLACE}", inst))
+        told = [subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout for command in (here, there)]
+        lines, others = (text.splitlines() for text in told)
+        print("\n".join(difflib.unified_diff(lines, others, "x86_64", suite, lineterm="")))
+        return lines != others or len(lines) < 100
+
     compilers = in_root(root, "sh", "-c", "command -v cc c++ gcc g++ clang mkoctfile cargo; true")
-    return [
+    first = ["first_minute"] if is_emulated(suite) else ["first_minute", "matlab", "octave"]
+    emulated = ("STENCIL_EMULATED=1",) if is_emulated(suite) else ()
+    made = [
         Job(is_placed, None, copy, counts.work, needs=(f"{suite}, copies",)),
         Job(is_bare, f"Packages, {suite}: no compiler", compilers, bare, needs=(f"{suite}, root",)),
+        Job(f"{suite}, bits", f"Packages, {suite}: bits of x86-64", compare, counts.one, **after),
         *octave(
-            setup, suite, "Octave, packages", "packages", "--packages", f"/{PLACE}/packages",
-            names=["matlab", "octave"], **after,
-        ),
-        *octave(
-            setup, suite, "Octave, portable", "portable", "--path", f"/{PLACE}/packages/{name}/inst",
-            names=["errors", "hostile"], **after,
+            setup, suite, "Octave, packages", "packages", "--packages", place, names=first, variables=emulated, **after
         ),
     ]
+    portable = ["reference", "errors"] if is_emulated(suite) else ["errors", "hostile"]
+    made += octave(setup, suite, "Octave, portable", "portable", "--path", inst, names=portable, **after)
+    return made

@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -480,6 +481,17 @@ def assembled(setup, run):
 # ---- packages
 
 
+def unpacked_package(folder):
+    """The Octave package's folder among the unpacked ones."""
+    (path,) = (path for path in folder.iterdir() if path.is_dir())
+    return path
+
+
+def choose(package, architecture):
+    """Copies the binaries of an architecture to the functions, as the package's installation does."""
+    shutil.copytree(package / architecture, package / "inst", dirs_exist_ok=True)
+
+
 def packages(is_release, needs, then):
     """Builds the packages and unpacks them side by side, the Octave package's archive with them; with the library for
     all machines if they are a release, else around the one in matlab/. `then` makes jobs of the folder they are in."""
@@ -492,8 +504,10 @@ def packages(is_release, needs, then):
             (archive,) = (ROOT / "dist").glob("stencil-mex-*.tar.gz")
             (toolbox,) = (ROOT / "dist").glob("stencil-mex-*-matlab.zip")
             shutil.copy(archive, unpacked)
+            shutil.copy(ROOT / "dist/stencil-mex.yaml", unpacked)
             shutil.unpack_archive(archive, unpacked)
             shutil.unpack_archive(toolbox, unpacked)
+            choose(unpacked_package(unpacked), platform.machine())
         return status
 
     def count(output, status):
@@ -511,25 +525,40 @@ def packages(is_release, needs, then):
     return python_job("packages", "Packages", build, count, **of_job)
 
 
+def index(unpacked):
+    """The entry for the index of Octave's packages, by the index's rules."""
+
+    def count(output, status):
+        return counts.unavailable(output) if status == 3 else counts.python(output, status)
+
+    program = "tests/package/test_index.py"
+    inputs = (unpacked, program, "packaging", *RUNNER)
+    return python_job("packages: index", "Packages: entry for the index", [program, unpacked], count, inputs=inputs)
+
+
 def packages_here(setup, is_release):
     """Builds the packages and tries them: the Octave package as a user installs it, the MATLAB toolbox in Octave and in
     the stand-in for MATLAB."""
 
     def tried(unpacked):
-        (folder,) = (path for path in unpacked.iterdir() if path.is_dir())
+        folder = unpacked_package(unpacked)
         checks, inputs = setup.programs["checks"], (unpacked, *OF_CHECKS)
         toolbox = {"STENCIL_MEX_FILE": folder / "toolbox/StencilConstantMemory_CUDA.mexa64"}
         of_toolbox = {"wanted": "^matlab::", "environment": toolbox, "inputs": inputs}
         of_packages = {"needs": ("packages",)}
-        made = [rust("Packages: stand-in for MATLAB", "toolbox, ", checks, **of_toolbox)]
+        made = [rust("Packages: stand-in for MATLAB", "toolbox, ", checks, **of_toolbox), index(unpacked)]
         made += octave(setup, "Octave, packages", "packages", "--packages", unpacked, **of_packages)
         if is_release:
             library = folder / "toolbox/libstencil_mex.so"
             setup.measured["package_library_bytes"] = library.stat().st_size
-            of_library = {"environment": toolbox, "inputs": inputs}
             # Some of them are ignored where no package is named.
-            of_library.update(wanted="^(portable|exports)::", options=["--include-ignored"])
-            made.append(rust("Packages: library", "portable, ", checks, **of_library))
+            of_library = {"inputs": inputs, "wanted": "^(portable|exports)::", "options": ["--include-ignored"]}
+            for architecture in ("x86_64", "aarch64"):
+                file = {"STENCIL_MEX_FILE": folder / architecture / "StencilConstantMemory_CUDA.mex"}
+                # A file is called only on a machine that can run it.
+                can_run = architecture == platform.machine()
+                of_library.update(environment=file, but=() if can_run else ("without_its_library",))
+                made.append(rust(f"Packages: {architecture}", f"portable, {architecture}, ", checks, **of_library))
             of_packages["names"] = ["errors", "hostile"]
             made += octave(setup, "Octave, portable", "portable", "--path", folder / "inst", **of_packages)
         return made
