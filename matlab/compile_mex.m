@@ -15,7 +15,7 @@ function built = compile_mex ()
 %     BUILT  cell array of the MEX files' full names
 %
 %   What it needs
-%     - Linux on x86-64
+%     - Linux on x86-64, or on aarch64 with Octave
 %     - Rust (rustup installs it) and a C compiler
 %     - libclang: on Debian and Ubuntu the package libclang-dev
 %     - in Octave its headers: on Debian and Ubuntu the package octave-dev
@@ -37,7 +37,7 @@ function built = compile_mex ()
 %   StencilConstantMemory_Demo.
 
   if ~isunix () || ismac ()
-    error ('compile_mex:platform', 'The MEX functions are for Linux on x86-64 only.');
+    error ('compile_mex:platform', 'The MEX functions are for Linux only.');
   end
   here = fileparts (mfilename ('fullpath'));
   builder = quoted (fullfile (here, 'build-mex'));

@@ -59,8 +59,8 @@ unsafe fn have_pages_at<T>(of: *mut T, bytes: Range<usize>) {
     }
 }
 
-/// Number of bytes in the smallest page, or in several: only speed depends on it.
-const PAGE_BYTES: usize = 4 << 10;
+/// Number of bytes in a page, or in several: only speed depends on it. Some kernels for aarch64 have pages of this size.
+const PAGE_BYTES: usize = 64 << 10;
 
 /// Minimum number of bytes that are worth a request.
 const WORTH_BYTES: usize = 256 << 10;
