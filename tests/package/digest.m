@@ -1,7 +1,7 @@
 ## -*- texinfo -*-
 ## @deftypefn {} {} digest ()
-## Prints a line for each of many calls on the processor: a checksum of the bits of its result, or its error. Processors of
-## any architecture print the same.
+## Prints a line for each of many calls on the processor: a checksum of the bits of its result, or its error's identifier.
+## Processors of any architecture print the same.
 ## @end deftypefn
 
 function digest ()
@@ -69,7 +69,7 @@ function show (name, call)
   try
     value = gather (call ());
   catch failure
-    printf ("%s: %s: %s\n", name, failure.identifier, strtok (failure.message, "\n"));
+    printf ("%s: %s\n", name, failure.identifier);
     return;
   end_try_catch
   if (isfloat (value))

@@ -30,12 +30,13 @@
 %! out = as_user (home, [{"pkg load stencil-mex"}, lines]);
 %! expected = regexp (lines, '% ans =([ \d]+)$', "tokens", "once");
 %! expected = cellfun (@(token) sscanf (token{1}, "%f").', expected(! cellfun (@isempty, expected)), "UniformOutput", false);
-%! printed = cellfun (@(token) sscanf (token{1}, "%f").', regexp (out, 'ans =([\s\d]+)', "tokens"), "UniformOutput", false);
+%! printed = cellfun (@(token) sscanf (token{1}, "%f").', regexp (out, 'ans =\s+(?:DeviceArray,[^\n]*)?([\s\d]+)', "tokens"), ...
+%!                    "UniformOutput", false);
 %! assert (numel (expected) >= 2);
 %! assert (printed, expected);
 %! out = as_user (home, {"pkg load stencil-mex", "pkg test stencil-mex"});
 %! count = @(what) str2double (regexp (out, ['^ *' what ' +(\d+)'], "tokens", "once", "lineanchors"){1});
-%! assert ([count("PASS") > 30, count("FAIL")], [1 0], "%s", out);
+%! assert (count ("PASS") > 30 && count ("FAIL") == 0, "%s", out);
 %! if (isempty (getenv ("STENCIL_EMULATED")))
 %!   assert (toc (start) < 60);
 %! endif
