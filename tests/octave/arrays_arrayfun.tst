@@ -5,13 +5,25 @@
 %! y = reshape ([2 5 -3 0 1 4 -0 1 0.1 3 NaN -7], 3, 4);
 %! [u, v] = deal (DeviceArray (x), DeviceArray (y));
 
+## Octave 11 has warnings of its own as it reads files.
+%!function no_warning ()
+%!  [text, id] = lastwarn ();
+%!  assert (! strcmp (id, "DeviceArray:arrayfun"), "%s", text);
+%!endfunction
+%!
+%!function text = only_warning (out)
+%!  found = regexp (out, '^warning: (?!called from)(.*)$', "tokens", "lineanchors", "dotexceptnewline");
+%!  assert (numel (found) == 1, "%s", out);
+%!  text = found{1}{1};
+%!endfunction
+
 ## On the device, without a warning; the host's arrayfun, of whole arrays, has the same bits.
 %!function varargout = check (f, count, varargin)
 %!  [got, want] = deal (cell (1, count));
 %!  lastwarn ("");
 %!  held = cellfun (@DeviceArray, varargin, "UniformOutput", false);
 %!  [got{:}] = arrayfun (f, held{:});
-%!  assert (lastwarn (), "");
+%!  no_warning ();
 %!  [want{:}] = arrayfun (f, varargin{:});
 %!  for i = 1:count
 %!    assert (class (got{i}), "DeviceArray");
@@ -22,10 +34,7 @@
 
 ## By the host: its results, with one warning, whose text this is.
 %!function text = by_host (f, varargin)
-%!  lastwarn ("");
-%!  evalc ("got = arrayfun (f, varargin{:});");
-%!  [text, id] = lastwarn ();
-%!  assert (id, "DeviceArray:arrayfun");
+%!  text = only_warning (evalc ("got = arrayfun (f, varargin{:});"));
 %!  want = arrayfun (f, cellfun (@plain, varargin, "UniformOutput", false){:});
 %!  assert (isa (got, "DeviceArray") == ! iscell (want));
 %!  assert (plain (got), want);
@@ -61,9 +70,7 @@
 %!  rand ("state", 8);
 %!  want = rand (1, 5);
 %!  rand ("state", 8);
-%!  lastwarn ("");
-%!  evalc ("got = arrayfun (@(a) a + rand (), z);");
-%!  text = lastwarn ();
+%!  text = only_warning (evalc ("got = arrayfun (@(a) a + rand (), z);"));
 %!  assert (gather (got), want);
 %!endfunction
 
@@ -145,7 +152,7 @@
 %! for args = {{DeviceArray(p), q, 2}, {p, DeviceArray(q), 2}, {p, q, DeviceArray(2)}, {DeviceArray(p), DeviceArray(q), DeviceArray(2)}}
 %!   lastwarn ("");
 %!   assert (gather (arrayfun (f, args{1}{:})), want);
-%!   assert (lastwarn (), "");
+%!   no_warning ();
 %! endfor
 %! z = reshape (1:12, 2, 1, 6);
 %! assert (gather (arrayfun (@(a, b) a - b, DeviceArray (z), p)), z - p);
@@ -155,7 +162,7 @@
 %! lastwarn ("");
 %! assert (gather (arrayfun (@pick_branch, DeviceArray (p), 3)), p + 3);
 %! assert (gather (arrayfun (@(a, k) k, DeviceArray (p), int8 (4))), int8 ([4 4 4]));
-%! assert (lastwarn (), "");
+%! no_warning ();
 %! assert (class (arrayfun (@(a) a + 1, DeviceArray (5))), "DeviceArray");
 %! assert (gather (arrayfun (@(a) a + 1, DeviceArray (5))), 6);
 
@@ -172,7 +179,7 @@
 %! k = [7 8];
 %! lastwarn ("");
 %! assert (gather (arrayfun (@(a) a + c(2) * k(1), DeviceArray ([1 2]))), [141 142]);
-%! assert (lastwarn (), "");
+%! no_warning ();
 %! assert (! isempty (strfind (by_host (@(a) sum (a + c), DeviceArray ([1 2 3])), "3 elements are computed of each one")));
 
 %!test # each element draws its own number, in the order of draws
@@ -185,7 +192,7 @@
 %!   lastwarn ("");
 %!   [a, b, c] = arrayfun (@(z, row) deal (g () + z, DeviceArray.rand (), DeviceArray.randi (6) + row), ...
 %!                         DeviceArray (zeros (5, 1)), [0 0 0]);
-%!   assert (lastwarn (), "");
+%!   no_warning ();
 %!   assert ({gather(a), gather(b), gather(c)}, cellfun (@gather, want, "UniformOutput", false));
 %!   assert (DeviceArray.rng (), after);
 %! endfor
@@ -236,10 +243,10 @@
 %! p = DeviceArray ([1 2 3]);
 %! lastwarn ("");
 %! assert (gather (arrayfun (@(a) 2 * a, p, "UniformOutput", true)), [2 4 6]);
-%! assert (lastwarn (), "");
-%! evalc ("got = arrayfun (@(a) [a a], p, 'UniformOutput', false);");
+%! no_warning ();
+%! out = evalc ("got = arrayfun (@(a) [a a], p, 'UniformOutput', false);");
 %! assert (got, {[1 1], [2 2], [3 3]});
-%! assert (! isempty (strfind (lastwarn (), "cells")));
+%! assert (! isempty (strfind (only_warning (out), "cells")));
 %! evalc ("got = arrayfun (@(a) 2 * a, p, 'Unif', 0);");
 %! assert (got, {2, 4, 6});
 %! evalc ("got = arrayfun (@(a) error ('mine:id', 'no'), p, 'ErrorHandler', @(e, a) 10 * a);");
@@ -265,7 +272,7 @@
 %!     assert (isempty (strfind (err.message, "none")));
 %!   end_try_catch
 %! endfor
-%! assert (lastwarn (), "");
+%! no_warning ();
 %! refused (@() arrayfun (@(a, b) a + b, p, [1 2]), "size", "argument 2 is 1x2");
 %! refused (@() arrayfun (@(a, b) a + b, DeviceArray (ones (2, 3)), DeviceArray (ones (3, 2))), "size", "2x3");
 %! refused (@() arrayfun (p), "numberOfInputs", "arrayfun (F, U");
