@@ -486,8 +486,13 @@
 %! v = DeviceArray.loadobj (saveobj (u));
 %! assert (isa (v, "DeviceArray") && isequaln (gather (v), x) && isa (gather (v), "single"));
 %! unwind_protect
-%!   save ("-v7", file, "u");
-%!   loading ({"warning ('off', 'all');", sprintf("u = load ('%s').u;", file), "assert (u.values, single ([1 NaN; 3 4]));"});
+%!   if (compare_versions (OCTAVE_VERSION, "11", ">="))
+%!     ## It calls no saveobj, and cannot write the object's clean-up.
+%!     fail ("save ('-v7', file, 'u')", "error while writing");
+%!   else
+%!     save ("-v7", file, "u");
+%!     loading ({"warning ('off', 'all');", sprintf("u = load ('%s').u;", file), "assert (u.values, single ([1 NaN; 3 4]));"});
+%!   endif
 %! unwind_protect_cleanup
 %!   delete (file);
 %! end_unwind_protect
