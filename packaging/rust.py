@@ -42,7 +42,7 @@ def debian(folder, foreign):
             f"APT::Architectures::={foreign}",
         ]
         apt = ["apt-get", "-q", *(word for setting in settings for word in ("-o", setting))]
-        # Of the compiler what this machine lacks; of the foreign library no dependencies.
+        # The compiler comes with what this machine lacks, the foreign library alone.
         wanted = [
             [*apt, "update"],
             [*apt, "install", "--yes", "--no-install-recommends", "--download-only", "rustc-web"],
@@ -54,6 +54,8 @@ def debian(folder, foreign):
                 raise Unavailable(f"there is no Debian rustc-web (is the network there?): {trouble.splitlines()[-1]}")
         for archive in sorted((scratch / "archives").glob("*.deb")):
             subprocess.run(["dpkg-deb", "-x", archive, scratch / "made"], check=True)
+        if not (scratch / "made/usr/bin/rustc").is_file():
+            raise Unavailable("Debian's rustc-web is installed here, and so cannot be unpacked beside it: remove it")
         (scratch / "made/bin").mkdir()
         wrapper = scratch / "made/bin/rustc"
         wrapper.write_text(WRAPPER)
