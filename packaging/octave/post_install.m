@@ -1,19 +1,24 @@
-## Compiles the shim against this machine's MPI, if there is one: no two MPIs
-## have the same binary interface. pkg calls this at the end of an installation.
+## Compiles what fits this machine alone, where its compilers are: the shim for its MPI, since no two have the same binary
+## interface, and the libraries for an Octave that the package has none for. pkg calls this in the package's own folder, at
+## the end of an installation.
 
 function post_install (description)
-  mpicc = getenv ("MPICC");
-  if (isempty (mpicc))
-    mpicc = "mpicc";
+  build (description, "--mpi");
+  helper = fullfile (description.dir, ["libstencil_object-" OCTAVE_VERSION ".so"]);
+  if (! exist (helper, "file"))
+    setenv ("MKOCTFILE", fullfile (__octave_config_info__ ("bindir"), "mkoctfile"));
+    build (description, "--helpers");
   endif
-  ## Debian has an mpicc without its headers.
-  if (system (["echo '#include <mpi.h>' | " mpicc " -x c -E - >/dev/null 2>&1"]) != 0)
-    return;
+  if (! exist (helper, "file"))
+    printf (["stencil-mex has no library for Octave %s, so a DeviceArray is slower there, and false in conditions. " ...
+             "Install mkoctfile (Debian and Ubuntu: octave-dev), then stencil-mex again.\n"], OCTAVE_VERSION);
   endif
-  quoted = @(name) ["'" strrep(fullfile (description.dir, name), "'", "'\\''") "'"];
-  [status, out] = system ([mpicc " -O2 -fPIC -shared -fvisibility=hidden -o " quoted("libstencil_mpi.so") " " ...
-                           quoted("libstencil_mpi.c") " 2>&1"]);
-  if (status != 0)
-    warning ("stencil-mex:mpi", "stencil-mex: there will be no ranks, since %s refuses libstencil_mpi.c: %s", mpicc, out);
+endfunction
+
+function build (description, what)
+  folder = ["'" strrep(description.dir, "'", "'\\''") "'"];
+  [~, out] = system (["sh source/matlab/build-mex " what " " folder " 2>&1"]);
+  if (! isempty (out))
+    warning ("stencil-mex:build", "%s", strtrim (out));
   endif
 endfunction

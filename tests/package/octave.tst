@@ -14,6 +14,16 @@
 %!  endif
 %!endfunction
 
+%!function archive = without_libraries ()
+%!  ## Makes an archive of the package without the libraries that serve one version of Octave each.
+%!  folder = tempname (installed ());
+%!  mkdir (folder);
+%!  name = glob (fullfile (getenv ("STENCIL_PACKAGES"), "stencil-mex-*.tar.gz")){1};
+%!  archive = fullfile (folder, "stencil-mex.tar.gz");
+%!  command = "cd '%s' && tar -xzf '%s' && rm */*/libstencil_*-*.so && tar -czf '%s' */";
+%!  assert (system (sprintf (command, folder, name, archive)), 0);
+%!endfunction
+
 %!test  # a machine that cannot load the library is refused
 %! tarball = glob (fullfile (getenv ("STENCIL_PACKAGES"), "stencil-mex-*.tar.gz")){1};
 %! [~, out] = session ({"function name = computer (~)", "  name = 'darwin-aarch64';", "endfunction", ...
@@ -26,6 +36,22 @@
 %! [status, out] = session (["pkg install " tarball]);
 %! assert (status == 0, "%s", out);
 %! assert (clean (out), "%s", out);
+
+%!testif ; exist (fullfile (__octave_config_info__ ("bindir"), "mkoctfile"), "file")  # needs this Octave's mkoctfile
+%! ## Libraries for an Octave that the package does not know are compiled as it is installed.
+%! [status, out] = session (["pkg install " without_libraries()]);
+%! assert (status == 0 && clean (out), "%s", out);
+%! assert (says ("printf ('an object: %d', isa (DeviceArray ([1 2]), 'handle'));", "an object: 0"));
+
+%!test  # without a compiler it says what such an Octave lacks, and works
+%! out_of_place = {"function value = __octave_config_info__ (varargin)", "  value = '/none';", ...
+%!                 "  if (! isequal (varargin, {'bindir'}))", ...
+%!                 "    value = builtin ('__octave_config_info__', varargin{:});", "  endif", "endfunction"};
+%! [status, out] = session ([out_of_place, {["pkg install " without_libraries()]}]);
+%! assert (status == 0 && clean (out) && ! isempty (strfind (out, "octave-dev")), "%s", out);
+%! assert (says ("printf ('an object: %d', isa (DeviceArray ([1 2]), 'handle'));", "an object: 1"));
+%! [status, out] = session (["pkg install " glob(fullfile (getenv ("STENCIL_PACKAGES"), "stencil-mex-*.tar.gz")){1}]);
+%! assert (status == 0, "%s", out);
 
 %!test  # it is listed, with the version of its file's name
 %! [~, name] = fileparts (glob (fullfile (getenv ("STENCIL_PACKAGES"), "stencil-mex-*.tar.gz")){1});
