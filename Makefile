@@ -114,7 +114,6 @@ sanitize:
 	@tests/run sanitized
 
 test-hosts:
-	@.ci/setup hosts
 	@tests/run hosts
 
 dist:

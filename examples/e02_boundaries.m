@@ -14,7 +14,7 @@ end
 assert (ends, [0 0; 20 20; 1 3; 1 3; 2 2; 3 1]);
 
 % 'replicate' and 'symmetric' differ from the second ghost value on.
-far = StencilConstantMemory_CUDA (x, [1 0 0 0 0], 'Boundary', 'symmetric', 'Backend', 'cpu');
+far = StencilConstantMemory_CUDA (1:5, [1 0 0 0 0], 'Boundary', 'symmetric', 'Backend', 'cpu');
 assert (far(1), 2);
 
 % Each end may have its own.

@@ -3,7 +3,7 @@
 % 'Device', 'all' shares an array of the host's among the GPUs of this machine; 'Device', [1 2] among these. Under MPI,
 % 'Distributed', true makes the arrays of all ranks one array, one behind the other. To run this by four ranks:
 %
-%   mpirun -np 4 octave-cli --path matlab examples/e10_several_devices.m
+%   mpirun -np 4 octave-cli --path matlab examples/e10_several_devices.m      % in a clone; else "pkg load stencil-mex" here
 
 info = ConstantMemoryDevice_CUDA ();
 printf ('%d GPUs; rank %d of %d\n', info.DeviceCount, info.Rank, info.Ranks);

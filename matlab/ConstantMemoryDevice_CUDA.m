@@ -60,7 +60,8 @@ function device = ConstantMemoryDevice_CUDA ()
 %     numberOfOutputs  more than one
 %     busy             a call on the GPU is still running, and this one came
 %                      from inside it: from a timer or another callback
-%     notBuilt         the MEX file or its library is missing: run compile_mex
+%     notBuilt         the MEX file or its library is missing: install again, or
+%                      run compile_mex
 %
 %   Environment variables
 %     STENCIL_BACKEND, STENCIL_DEVICE_BYTES and STENCIL_THREADS change what is

@@ -107,7 +107,8 @@ function results = ConstantMemoryStudy_CUDA (study, varargin)
 %     cuda             CUDA failed; the text carries its name and words
 %     internal         a fault of this library; also where a kernel computed
 %                      something else than the CPU
-%     notBuilt         the MEX file or its library is missing: run compile_mex
+%     notBuilt         the MEX file or its library is missing: install again, or
+%                      run compile_mex
 %   No error leaves the next call broken.
 %
 %   Examples

@@ -64,6 +64,9 @@ function results = ConstantMemoryStudy_Demo (folder, results)
   if nargin < 2
     [results, deviceName] = measureAll ();
     if isempty (results)
+      if nargout == 0
+        clear results
+      end
       return
     end
   elseif ischar (results) || isa (results, 'string')

@@ -250,7 +250,8 @@ function [P, previous] = ConvolutionConstantMemory_CUDA (N, F, varargin)
 %     interrupted      Ctrl-C was pressed during a long call, which ends within
 %                      about a tenth of a second and returns nothing
 %     internal         a fault of this library
-%     notBuilt         the MEX file or its library is missing: run compile_mex
+%     notBuilt         the MEX file or its library is missing: install again, or
+%                      run compile_mex
 %   No error leaves the next call broken.
 %
 %   Warnings

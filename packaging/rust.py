@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 
-from wheels import TARGET, Unavailable, run
+from wheels import TARGET, Unavailable, place, run
 
 # A compiler of Debian's finds its own libraries here.
 WRAPPER = """#!/bin/sh
@@ -37,7 +37,8 @@ def debian(folder, foreign):
             "Dir::State::status=/var/lib/dpkg/status",
             f"Dir::Cache={scratch}",
             "Debug::NoLocking=true",
-            f"APT::Sandbox::User={os.environ.get('USER', 'root')}",
+            # Others may not write into this folder.
+            "APT::Sandbox::User=root",
             "APT::Architectures::=amd64",
             f"APT::Architectures::={foreign}",
         ]
@@ -60,7 +61,7 @@ def debian(folder, foreign):
         wrapper = scratch / "made/bin/rustc"
         wrapper.write_text(WRAPPER)
         wrapper.chmod(0o755)
-        (scratch / "made").rename(folder)
+        place(scratch / "made", folder)
 
 
 def provide(target):
@@ -86,5 +87,10 @@ def notices():
     places = {
         "rust-std.html": root / "share/doc/rust/COPYRIGHT-library.html",
         "rust-std.txt": root / "share/doc/libstd-rust-web-dev/copyright",
+        # Of Debian's own Rust.
+        "rust-std": root / "share/doc/libstd-rust-dev/copyright",
     }
-    return next((name, path.read_bytes()) for name, path in places.items() if path.is_file())
+    for name, path in places.items():
+        if path.is_file():
+            return name, path.read_bytes()
+    raise Unavailable(f"the notices of Rust's standard library are not in {root}/share/doc")

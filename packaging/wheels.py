@@ -28,6 +28,15 @@ def run(*command):
     return (done.stdout.strip() or f"status {done.returncode}") if done.returncode else None
 
 
+def place(made, folder):
+    """Renames a folder that is complete, unless another run was first."""
+    try:
+        made.rename(folder)
+    except OSError:
+        if not folder.is_dir():
+            raise
+
+
 def installed(pin):
     """The folder that holds the package of a pin: installed whole or not at all."""
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
@@ -55,5 +64,5 @@ def installed(pin):
                 raise Refused(f"the package that pip offers is not the one that {pin.name} pins:\n{trouble}")
             errors = re.findall(r"^ERROR: (.*)", trouble, re.MULTILINE) or trouble.splitlines()
             raise Unavailable(f"pip cannot install {pin.stem} (is the network there?): {errors[0]}")
-        packages.rename(folder)
+        place(packages, folder)
     return folder

@@ -93,7 +93,7 @@ classdef DeviceArray < handle
 %     values. So write zeros (n, 'like', u), not zeros (n, class (u)).
 %     isa (u, 'double') is false, as of a gpuArray; 'numeric', 'float' and
 %     'integer' tell of the values.
-%     Random numbers are made by the host: DeviceArray (rand (3)).
+%     rand (3) is an ordinary array: DeviceArray.rand (3) is not.
 %     Without the library for Octave's version, a row of numbers below or
 %     above U wants brackets: [u; [1 2 3]].
 %     Everything that is not named here is an error that says what to do. Most

@@ -14,7 +14,11 @@ function text = disp (u)
 
   where = DeviceArray_CUDA ('where', u);
   d = DeviceArray_CUDA ('size', u);
-  words = sprintf ('  DeviceArray, %s %s on %s', sizeText (d), DeviceArray_CUDA ('class', u), where.Place);
+  place = ['on ' where.Place];
+  if strcmp (where.Backend, 'cpu')
+    place = ['in ' where.Place];
+  end
+  words = sprintf ('  DeviceArray, %s %s %s', sizeText (d), DeviceArray_CUDA ('class', u), place);
   if all (d)
     corner = [min(d(1:2), 8), ones(1, numel (d) - 2)];
     if ~isequal (corner, d)

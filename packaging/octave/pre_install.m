@@ -4,12 +4,12 @@
 function pre_install (~)
   machine = computer ("arch");
   architecture = regexprep (machine, '^gnu-linux-', "");
-  if (! any (strcmp (architecture, {"x86_64", "aarch64"})) || ! isfolder (architecture))
+  if (! any (strcmp (architecture, {"x86_64", "aarch64"})))
     error ("stencil-mex:platform", ...
            "stencil-mex is built for Linux on x86-64 and aarch64 with glibc, and this is %s", machine);
   endif
-  [done, reason] = movefile (fullfile (architecture, "*"), "inst");
+  [done, reason] = copyfile (fullfile (architecture, "*"), "inst");
   if (! done)
-    error ("stencil-mex:platform", "stencil-mex: the binaries for %s cannot be placed: %s", machine, reason);
+    error ("stencil-mex:platform", "stencil-mex: this archive has no binaries for %s: %s", machine, reason);
   endif
 endfunction

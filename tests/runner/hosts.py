@@ -76,18 +76,16 @@ def fetch_headers(suite, root):
     headers, version = headers_of(root)
     if headers.is_dir():
         return
-    download = 'cd /tmp; apt-get -q update; apt-get -q download "octave-dev=$1"'
-    done = subprocess.run(in_root(root, "sh", "-c", download, "sh", version))
-    archives = list((root / "tmp").glob("octave-dev_*.deb"))
+    download = 'cd /tmp; rm -f octave-dev_*.deb; apt-get -q update; apt-get -q download "octave-dev=$1"'
+    if subprocess.run(in_root(root, "sh", "-c", download, "sh", version)).returncode:
+        raise RuntimeError(f"there are no headers of Octave {version}: is {suite} at a later one? Then remove {root}")
+    (archive,) = (root / "tmp").glob("octave-dev_*.deb")
     with tempfile.TemporaryDirectory() as work:
-        if done.returncode == 0 and subprocess.run(["dpkg-deb", "-x", *archives, work]).returncode == 0:
-            headers.parent.mkdir(exist_ok=True)
-            for folder in pathlib.Path(work, "usr/include").glob("octave-*"):
-                shutil.move(folder, headers.parent)
-        else:
-            print(f"There are no libraries for the Octave of {suite}")
-    for archive in archives:
-        archive.unlink()
+        subprocess.run(["dpkg-deb", "-x", archive, work], check=True)
+        headers.parent.mkdir(exist_ok=True)
+        for folder in pathlib.Path(work, "usr/include").glob("octave-*"):
+            shutil.move(folder, headers.parent)
+    archive.unlink()
 
 
 def place(root):
@@ -104,9 +102,7 @@ def place(root):
 
 def add_helpers(root):
     """Compiles libraries with its Octave's headers, into the copy of matlab/ there."""
-    headers, version = headers_of(root)
-    if not headers.is_dir():
-        return 3
+    headers, _ = headers_of(root)
     environment = {
         **os.environ,
         "MKOCTFILE": str(ROOT / "packaging/headers-mkoctfile"),
@@ -118,8 +114,6 @@ def add_helpers(root):
 
 
 def helpers(output, status):
-    if status == 3:
-        return counts.absent("without the headers of its Octave a DeviceArray is an object of the class")
     if status:
         return counts.Counts(failed=1, note="src/mex/object.cc does not compile with the headers of its Octave")
     return counts.Counts(passed=1)

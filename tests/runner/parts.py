@@ -501,10 +501,11 @@ def packages(is_release, needs, then):
         options = [] if is_release else ["--library", "matlab/libstencil_mex.so"]
         status = subprocess.run([PYTHON, "packaging/dist", *options]).returncode
         if status == 0:
-            (archive,) = (ROOT / "dist").glob("stencil-mex-*.tar.gz")
-            (toolbox,) = (ROOT / "dist").glob("stencil-mex-*-matlab.zip")
+            made = ROOT / ("dist" if is_release else "target/dist")
+            (archive,) = made.glob("stencil-mex-*.tar.gz")
+            (toolbox,) = made.glob("stencil-mex-*-matlab.zip")
             shutil.copy(archive, unpacked)
-            shutil.copy(ROOT / "dist/stencil-mex.yaml", unpacked)
+            shutil.copy(made / "stencil-mex.yaml", unpacked)
             shutil.unpack_archive(archive, unpacked)
             shutil.unpack_archive(toolbox, unpacked)
             choose(unpacked_package(unpacked), platform.machine())

@@ -101,8 +101,8 @@ impl StoredArray {
         held.map(Some).ok_or_else(|| {
             Error::new(
                 "deleted",
-                "There is no array behind this DeviceArray: it was deleted, or comes from a file or from the process \
-                 that this one was forked from. Make it anew from the host's numbers.",
+                "There is no array behind this DeviceArray: it was made of none or deleted, or comes from a file or \
+                 from the process that this one was forked from. Make it anew from the host's numbers.",
             )
         })
     }
