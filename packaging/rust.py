@@ -87,7 +87,7 @@ def notices():
     places = {
         "rust-std.html": root / "share/doc/rust/COPYRIGHT-library.html",
         "rust-std.txt": root / "share/doc/libstd-rust-web-dev/copyright",
-        # Of Debian's own Rust.
+        # Debian's own Rust has them here.
         "rust-std": root / "share/doc/libstd-rust-dev/copyright",
     }
     for name, path in places.items():
