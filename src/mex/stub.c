@@ -45,7 +45,8 @@ static void refuse(const char* why) {
     const char* end = strstr(name, "_CUDA");
     char identifier[128];
     snprintf(identifier, sizeof identifier, "%.*s:notBuilt", (int)(end ? end - name : 64), name);
-    raise(identifier, "The library cannot be opened: %s. Copy the whole folder, install again, or run compile_mex.", why);
+    raise(identifier, "The library cannot be opened: %s. Copy the whole folder, install again, or run compile_mex.",
+          why);
 }
 
 // Called once, and not inlined: its buffers are not on the stack of a call.
