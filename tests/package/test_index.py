@@ -150,7 +150,7 @@ def main():
     except (Refused, OSError) as error:
         print(f"tests/package/test_index.py: {error}", file=sys.stderr)
         return 1
-    return not unittest.main(argv=sys.argv[:1], exit=False).result.wasSuccessful()
+    return not unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful()
 
 
 if __name__ == "__main__":

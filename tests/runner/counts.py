@@ -66,7 +66,8 @@ def python(output, status):
     closing = (re.findall(r"^(?:OK|FAILED)(?: \((.*)\))?$", output, re.MULTILINE) or [""])[-1]
     bad = {word: int(number) for word, number in re.findall(r"(\w+)=(\d+)", closing)}
     failed, skipped = bad.get("failures", 0) + bad.get("errors", 0), bad.get("skipped", 0)
-    return Counts(sum(map(int, ran)) - failed - skipped, failed, skipped)
+    why = reasons((1, reason) for reason in re.findall(r"\.\.\. skipped ['\"](.*)['\"]$", output, re.MULTILINE))
+    return Counts(sum(map(int, ran)) - failed - skipped, failed, skipped, why=why)
 
 
 def octave(output, status):
