@@ -1,7 +1,7 @@
 % Sweeps of two time levels along lines, on arrays that stay on the device, from Octave's prompt, as lines of CSV:
 %   levels,TAPS,LENGTH,LINES,US,RATE,STEPWISE
-% with the microseconds of a sweep, the updates in a nanosecond, and how many times as long a sweep takes where the
-% filter and the older level are launches of their own: that is so with a source, which here is the number -0.
+% with the microseconds of a sweep, the updates in a nanosecond, and how many times as long a sweep with a source takes,
+% which here is the number -0: generated kernels do it.
 %
 % levels ()                 the backend that a call without options uses
 % levels (BACKEND, QUICK)   'auto', 'cuda' or 'cpu'; with QUICK true small arrays, to see that it works
