@@ -57,7 +57,7 @@ def is_emulated(suite):
 
 
 def make_root(suite, root):
-    if is_emulated(suite):
+    if is_emulated(suite) and not pathlib.Path("/proc/sys/fs/binfmt_misc/qemu-aarch64").exists():
         # Without systemd nothing has done this when the machine started.
         subprocess.run(["update-binfmts", "--enable", "qemu-aarch64"], check=True)
     # debootstrap keeps its notes in this folder until it is done.
