@@ -72,7 +72,7 @@ def make_root(suite, root):
 
 
 def fetch_headers(suite, root):
-    """The headers of its Octave, where its Debian has them."""
+    """The headers of its Octave."""
     headers, version = headers_of(root)
     if headers.is_dir():
         return
@@ -181,7 +181,7 @@ def of_packages(setup, suite, unpacked):
     is_placed, is_bare = f"{suite}, copies of packages", f"{suite}, no compiler"
     after = {"needs": (is_placed,)}
     folder = parts.unpacked_package(unpacked)
-    place, inst = f"/{PLACE}/packages", f"/{PLACE}/packages/{folder.name}/inst"
+    packages, inst = f"/{PLACE}/packages", f"/{PLACE}/packages/{folder.name}/inst"
 
     def copy():
         subprocess.run(["cp", "-a", unpacked, root / PLACE], check=True)
@@ -194,23 +194,25 @@ def of_packages(setup, suite, unpacked):
     def compare():
         """Prints in which lines of digest.m this machine differs from the root."""
         tests = ("tests/package", "tests/octave")
-        code = lambda place, path: f"addpath {path} {' '.join(f'{place}/{folder}' for folder in tests)}; digest"
+        code = lambda root, path: f"addpath {path} {' '.join(f'{root}/{name}' for name in tests)}; digest"
         here = [*setup.octave, "--norc", "--quiet", "--eval", code(ROOT, folder / "inst")]
         there = in_root(root, "octave-cli", "--norc", "--quiet", "--eval", code(f"/{PLACE}", inst))
-        told = [subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout for command in (here, there)]
-        lines, others = (text.splitlines() for text in told)
+        runs = (subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True) for command in (here, there))
+        lines, others = (run.stdout.splitlines() for run in runs)
         print("\n".join(difflib.unified_diff(lines, others, "x86_64", suite, lineterm="")))
         return lines != others or len(lines) < 100
 
     compilers = in_root(root, "sh", "-c", "command -v cc c++ gcc g++ clang mkoctfile cargo; true")
-    first, portable, told = ["first_minute", "matlab", "octave"], ["errors", "hostile"], ()
+    files, portable, variables = ["first_minute", "matlab", "octave"], ["errors", "hostile"], ()
     if is_emulated(suite):
         # A smoke test: qemu takes some fifty times as long.
-        first, portable, told = ["first_minute"], ["reference", "errors"], ("STENCIL_EMULATED=1",)
+        files, portable, variables = ["first_minute"], ["reference", "errors"], ("STENCIL_EMULATED=1",)
     made = [
         Job(is_placed, None, copy, counts.work, needs=(f"{suite}, copies",)),
         Job(is_bare, f"Packages, {suite}: no compiler", compilers, bare, needs=(f"{suite}, root",)),
-        *octave(setup, suite, "Octave, packages", "packages", "--packages", place, names=first, variables=told, **after),
+        *octave(
+            setup, suite, "Octave, packages", "packages", "--packages", packages, names=files, variables=variables, **after
+        ),
         *octave(setup, suite, "Octave, portable", "portable", "--path", inst, names=portable, **after),
     ]
     if is_emulated(suite):
