@@ -14,7 +14,7 @@ use std::fs;
 use std::path::Path;
 
 use graph::Graph;
-use source::{is_test, scripts, sources};
+use source::{File, is_test, scripts, sources};
 
 /// Kinds of limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,6 +91,21 @@ fn the_platform_knows_nothing_of_stencils() {
     });
     let strangers: Vec<_> = strangers.collect();
     assert!(strangers.is_empty() && platform.len() > 5, "of {} files: {strangers:?}", platform.len());
+}
+
+/// A test that is lost leaves its helper behind.
+#[test]
+fn every_helper_of_the_tests_is_called() {
+    let (files, sources) = (scripts(), sources());
+    let is_called = |helper: &File| {
+        let name = helper.path.rsplit('/').next().and_then(|name| name.strip_suffix(".m")).expect("an m-file");
+        let words = |text: &str| text.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()).any(|word| word == name);
+        files.iter().chain(&sources).any(|file| file.path != helper.path && words(&file.text))
+    };
+    let helpers = files.iter().filter(|file| file.path.starts_with("tests/") && file.path.ends_with(".m"));
+    let (called, lost): (Vec<&File>, Vec<&File>) = helpers.partition(|helper| is_called(helper));
+    let lost: Vec<_> = lost.iter().map(|helper| &helper.path).collect();
+    assert!(lost.is_empty() && called.len() > 50, "of {} helpers nobody calls {lost:?}", called.len() + lost.len());
 }
 
 #[test]
