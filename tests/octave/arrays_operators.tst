@@ -5,14 +5,6 @@
 %! x = [3 -1 4; 1 -5 9];
 %! u = DeviceArray (x);
 
-%!function list = values_of (c)
-%!  list = {[3 -1 4; 1 -5 9], [0 1 0; 2.5 -3.5 200], 5, [1; -2], [1 0 130], [], zeros(0, 3)};
-%!  list = cellfun (c, list, "UniformOutput", false);
-%!  if (isfloat (list{1}))
-%!    list{end+1} = c ([NaN Inf -Inf -0 0 1e-30]);
-%!  endif
-%!endfunction
-
 ## --- One operand ------------------------------------------------------------------
 
 %!test # one operand, in every class
