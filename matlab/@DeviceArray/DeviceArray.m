@@ -170,8 +170,8 @@ classdef DeviceArray < handle
         error ('DeviceArray:numberOfInputs', ...
                'Number of Inputs are Wrong: DeviceArray needs an array, DeviceArray (x).');
       else
-        this.id = DeviceArray_CUDA ('new', x, varargin{:});
-        this.guard = DeviceArray.guarded (this.id);
+        % The library makes the object: Ctrl-C finds no number without a guard.
+        this = DeviceArray_CUDA ('new', x, varargin{:});
       end
     end
   end
@@ -544,7 +544,7 @@ classdef DeviceArray < handle
             varargout = {builtin('subsref', this, s(1))};
             return;
           end
-          if ~ismethod (this, name) || any (strcmp (name, {'DeviceArray', 'found', 'guarded', 'drop'}))
+          if ~ismethod (this, name) || any (strcmp (name, {'DeviceArray', 'found', 'guarded'}))
             error ('DeviceArray:unsupported', 'A DeviceArray has no field or method %s.', name);
           end
           inputs = {};
@@ -641,15 +641,10 @@ classdef DeviceArray < handle
 
     % Not in the constructor: the function would hold its variables, and so the object.
     function guard = guarded (id)
-      guard = onCleanup (@() DeviceArray.drop (id));
-    end
-
-    function drop (id)
-      try
-        DeviceArray_CUDA ('delete', id);
-      catch
-        % Only where the function is no longer on the path: nothing to free then.
-      end
+      free = @DeviceArray_CUDA;
+      % As private/whenGone.m says, without its call.
+      second = onCleanup (@() free ('delete', id));
+      guard = onCleanup (@() free ('delete', id, second));
     end
   end
 end

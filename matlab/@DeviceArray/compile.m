@@ -42,7 +42,7 @@ function step = compile (f, varargin)
   asked.Anew = ~areAlike (f, f);
   number = DeviceArray_CUDA ('record', held{1});
   % The step goes with the last handle.
-  guard = onCleanup (@() dropStep (number));
+  guard = whenGone (@(varargin) dropStep (number));
   asked.Kernels = recordStep (number, f, held, constants, asked);
   keptConstants (number, constants);
   % By a name that is found from a file, too: a step that was loaded says that it is none.

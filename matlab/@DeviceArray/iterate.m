@@ -156,7 +156,7 @@ function varargout = iterate (f, n, varargin)
   while more
     if isempty (number)
       step = DeviceArray_CUDA ('record', held{1});
-      guard = onCleanup (@() forgetStep (step)); %#ok<NASGU>
+      guard = whenGone (@(varargin) forgetStep (step)); %#ok<NASGU>
       [info.Kernels, changed] = recordStep (step, f, held, constants, asked);
     else
       step = number;

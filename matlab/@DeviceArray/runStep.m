@@ -21,7 +21,7 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
   once = [1 0 1 0 1 0];
   if numel (constants) ~= asked.Constants
     another = DeviceArray_CUDA ('record', held{1});
-    gone = onCleanup (@() forgetStep (another)); %#ok<NASGU>
+    gone = whenGone (@(varargin) forgetStep (another)); %#ok<NASGU>
     recordStep (another, f, held, constants, asked);
     [results{:}] = DeviceArray_CUDA ('run', another, once, [], held{:});
   else
@@ -39,7 +39,7 @@ function varargout = runStep (guard, number, f, asked, arguments) %#ok<INUSL>
     if ~fits
       DeviceArray_CUDA ('record', held{1}, number);
       % The step that was compiled before stays.
-      over = onCleanup (@() DeviceArray_CUDA ('forget', number, true)); %#ok<NASGU>
+      over = whenGone (@(varargin) DeviceArray_CUDA ('forget', number, true)); %#ok<NASGU>
       recordStep (number, f, held, constants, asked);
       keptConstants (number, constants);
       [results{:}] = DeviceArray_CUDA ('run', number, once, [], held{:});

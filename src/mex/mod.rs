@@ -235,7 +235,7 @@ impl Outputs<'_> {
             Output::Refusal => self.arrays.push(self.host.refusal()?),
             Output::Instead => return Err(Error::internal("A function of the host's makes the outputs.")),
             Output::Value(value) => self.arrays.push(self.host.build(&value)),
-            Output::Held { object, make, effort } => {
+            Output::Held { of_class, make, effort } => {
                 let mut made = None;
                 let run = self.host.run(name, &effort, |watch| {
                     made = Some(make(watch)?);
@@ -244,8 +244,7 @@ impl Outputs<'_> {
                 let pending = run.and_then(|()| made.ok_or_else(|| Error::internal("Nothing was made.")))?;
                 trace.step("run");
                 for one in &pending {
-                    let value = if object { self.host.object(&**one)? } else { self.host.whole_number(one.number()) };
-                    self.arrays.push(value);
+                    self.arrays.push(self.host.object(&**one, of_class)?);
                 }
                 pending.into_iter().for_each(|one| one.keep());
             }

@@ -224,14 +224,14 @@ impl Host {
     }
 
     /// Makes an object for the array of `pending`. When it is destroyed, the array is released, or the class releases
-    /// the number.
+    /// the number. With `of_class` it is an object of the class, also where there is Octave's own type.
     ///
     /// # Errors
     /// `internal` if the class is not found, or is another.
-    pub(super) fn object(&self, pending: &dyn Pending) -> Result<*mut mxArray, Error> {
+    pub(super) fn object(&self, pending: &dyn Pending, of_class: bool) -> Result<*mut mxArray, Error> {
         let api = self.api;
         let number = pending.number();
-        if NATIVE.get().is_some() {
+        if NATIVE.get().is_some() && !of_class {
             let value = self.native(number, pending.gone(), pending.dims(), pending.class());
             return value.ok_or_else(|| Error::internal("This Octave does not make values of the type DeviceArray."));
         }

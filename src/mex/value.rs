@@ -125,10 +125,10 @@ pub enum Output<'a> {
         /// Effort to fill them.
         effort: Effort,
     },
-    /// Objects for the arrays of `make`, or a number, for the constructor that asked for it.
+    /// Objects for the arrays of `make`.
     Held {
-        /// True to make an object.
-        object: bool,
+        /// True for objects of the host's class, also where there is a type of Octave's own.
+        of_class: bool,
         /// Called once; it may be run on another thread. It makes no more than there are outputs, or one.
         make: MakeObject<'a>,
         /// Effort to make them.

@@ -731,12 +731,11 @@ fn one_library_under_several_names() {
     });
 }
 
-/// The number for an object over these values, in memory of the CPU.
+/// Makes an object of these values, in memory of the CPU, and returns its number.
 fn new_number(host: &Host, values: &Array) -> u64 {
     let [backend, cpu] = host.cpu();
-    let number = host.one(ARRAYS, 1, &[&host.text("new"), values, &backend, &cpu]);
-    assert_eq!((number.class_name().as_str(), number.dims()), ("uint64", vec![1, 1]));
-    number.numbers()[0]
+    let object = host.one(ARRAYS, 1, &[&host.text("make"), values, &backend, &cpu]);
+    object.number_property(c"id").expect("it has a number")
 }
 
 /// Number of arrays that are held.

@@ -187,19 +187,6 @@
 %!   assert (! isempty (strfind (out, "8 14 20 11 ")), out);
 %! endfor
 
-## Lines typed at the prompt. There an error does not end Octave.
-%!function [status, out] = typed (code)
-%!  file = tempname ();
-%!  fid = fopen (file, "w");
-%!  folders = {fileparts(which ("interrupt_me")), fileparts(file_in_loadpath ("StencilConstantMemory_CUDA.mex"))};
-%!  fprintf (fid, "addpath ('%s');\n", strrep (folders, "'", "''"){:});
-%!  fprintf (fid, "%s\n", code{:});
-%!  fclose (fid);
-%!  [status, out] = system ([getenv("STENCIL_TEST_OCTAVE") " --norc --quiet --interactive --no-line-editing " ...
-%!                           "--no-history < " file " 2>&1"]);
-%!  delete (file);
-%!endfunction
-
 %!test # at the prompt: the error is shown, and the prompt comes back
 %! [status, out] = typed ([endless(); {"interrupt_me (0.1, 0, true);"; "y = stencil ();"; "disp (['<' lasterr() '>']);"; ...
 %!                                     "disp (right ());"; "exit (3);"}]);

@@ -446,7 +446,7 @@ fn what_is_refused(gpu: &Gpu) {
     }
     let volume = gpu.array(DOUBLE, &[2, 2, 2, 2], &[]);
     // Our arrays are made from the host's.
-    let error = host.call(ARRAYS, 1, &[&host.text("new"), &volume]).map(drop).expect_err("it is on the GPU");
+    let error = host.call(ARRAYS, 1, &[&host.text("make"), &volume]).map(drop).expect_err("it is on the GPU");
     assert!(error.id == "DeviceArray:dataType" && error.text.contains("gather"), "{error:?}");
     // MATLAB cannot use its GPU.
     // SAFETY: on the thread of the host.
@@ -590,9 +590,8 @@ fn the_gpu_is_reset_between_calls(gpu: &Gpu) {
     works(gpu);
     let old = gpu.array(DOUBLE, &[30, 20], &values);
     // Ours on the GPU, which go with it.
-    let number =
-        host.one(ARRAYS, 1, &[&host.text("new"), &host.ones(&[20, 1]), &host.text("Backend"), &host.text("cuda")]);
-    let object = host.device_array(number.numbers()[0]);
+    let object =
+        host.one(ARRAYS, 1, &[&host.text("make"), &host.ones(&[20, 1]), &host.text("Backend"), &host.text("cuda")]);
     for first in 0..4 {
         gpu.reset();
         match first {
@@ -614,7 +613,7 @@ fn the_gpu_is_reset_between_calls(gpu: &Gpu) {
         let error = host.call(STENCIL, 1, &[&object, &host.ones(&[3, 1])]).map(drop).expect_err("it is gone");
         assert!(error.id == "StencilConstantMemory:cuda" && error.text.contains("reset"), "{error:?}");
     }
-    drop(host.one(ARRAYS, 1, &[&host.text("delete"), &number]));
+    drop(host.one(ARRAYS, 1, &[&host.text("delete"), &object]));
     works(gpu);
 }
 
@@ -623,8 +622,7 @@ fn beside_arrays_of_the_host_and_objects(gpu: &Gpu) {
     let values = samples(DOUBLE, 600, 6);
     let x = host.make(DOUBLE, &[30, 20], false).with_bytes(&values);
     let [backend, cuda] = [host.text("Backend"), host.text("cuda")];
-    let number = host.one(ARRAYS, 1, &[&host.text("new"), &x, &backend, &cuda]);
-    let object = host.device_array(number.numbers()[0]);
+    let object = host.one(ARRAYS, 1, &[&host.text("make"), &x, &backend, &cuda]);
     for rest in &rests(host, DOUBLE) {
         let expected = expected(host, rest, DOUBLE, &[30, 20], &values, &[]);
         let on_gpu = gpu.array(DOUBLE, &[30, 20], &values);
@@ -643,7 +641,7 @@ fn beside_arrays_of_the_host_and_objects(gpu: &Gpu) {
         refused(gpu, rest.0, &[&on_gpu, &object], "dataType", &["gather ("]);
         refused(gpu, rest.0, &[&object, &on_gpu], "dataType", &["gather ("]);
     }
-    drop(host.one(ARRAYS, 1, &[&host.text("delete"), &number]));
+    drop(host.one(ARRAYS, 1, &[&host.text("delete"), &object]));
 }
 
 // ---- in processes of their own

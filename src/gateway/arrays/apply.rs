@@ -106,7 +106,7 @@ pub(super) fn apply<'a>(
         let array = |(class, numbers)| StoredArray { home, dims: dims.clone(), class, numbers };
         Ok(classes.into_iter().zip(numbers).map(array).collect())
     };
-    Ok(home.choose()?.held_all(true, home.effort(of_all), Box::new(make)))
+    Ok(home.choose()?.held_all(home.effort(of_all), Box::new(make)))
 }
 
 /// Results of the function: recorded in an outer step, or a program that is still to run.

@@ -9,7 +9,7 @@ use crate::gateway::dims::{self, size_text, trimmed};
 use crate::gateway::engine::Chosen;
 use crate::gateway::options::{self, Selection};
 use crate::gateway::store::{Home, Numbers, StoredArray, random};
-use crate::mex::{Argument, Class, Error, Reply};
+use crate::mex::{Argument, Class, Error, Output, Reply};
 use crate::platform::memory;
 use crate::stencil::functions::Distribution;
 
@@ -82,25 +82,34 @@ pub(super) fn elements(dims: &[usize]) -> Result<usize, Error> {
         .ok_or_else(|| Error::new("outOfMemory", "There is no memory for an array of these dimensions."))
 }
 
-/// Copies the host's array. Returns an object, or the number for one.
-pub(super) fn new<'a>(object: bool, values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Error> {
-    if let Some(held) = StoredArray::of(values)? {
-        return again(object, held, selection);
+/// Makes an array of the host's values, or of an array that is held: with `of_class`, an object of the host's class.
+pub(super) fn of_values<'a>(of_class: bool, values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Error> {
+    let mut reply = match StoredArray::of(values)? {
+        Some(held) => again(held, selection),
+        None => from_host(values, selection),
+    }?;
+    if let Output::Held { of_class: wanted, .. } = &mut reply.output {
+        *wanted = of_class;
     }
+    Ok(reply)
+}
+
+/// Copies the host's array.
+fn from_host<'a>(values: &'a Argument, selection: &Selection) -> Result<Reply<'a>, Error> {
     let (class, upload) = class::held_of_host("x", values)?;
     let (dims, chosen) = (values.dims().to_vec(), selection.choose_home()?);
-    Ok(chosen.held(object, effort(values.len()), move |engine, home, watch| {
+    Ok(chosen.held(effort(values.len()), move |engine, home, watch| {
         Ok(StoredArray { home, dims, class, numbers: upload(engine, watch)? })
     }))
 }
 
 /// Returns an object for the same array, or for a copy if another device is named.
-fn again<'a>(object: bool, held: StoredArray, selection: &Selection) -> Result<Reply<'a>, Error> {
+fn again<'a>(held: StoredArray, selection: &Selection) -> Result<Reply<'a>, Error> {
     let effort = effort(held.len());
     let Some(other) = selection.another_device(held.home)? else {
-        return Ok(held.home.choose()?.held(object, effort, move |_, _, _| Ok(held)));
+        return Ok(held.home.choose()?.held(effort, move |_, _, _| Ok(held)));
     };
-    Ok(Chosen::for_copy(other)?.held(object, effort, move |_, home, _| {
+    Ok(Chosen::for_copy(other)?.held(effort, move |_, home, _| {
         let numbers = match &held.numbers {
             Numbers::Double(array) => other.copy_of(array)?.into(),
             Numbers::Single(array) => other.copy_of(array)?.into(),
@@ -128,7 +137,7 @@ pub(super) fn random<'a>(
         Some(home) => home.choose()?,
         None => selection.choose_home()?,
     };
-    Ok(chosen.held(true, effort(len), move |engine, home, watch| {
+    Ok(chosen.held(effort(len), move |engine, home, watch| {
         let draw = random::draw(what, home.step().is_none());
         let numbers = in_class_of_engine!(class, T => {
             let mut numbers = array::<T>(engine, len)?;
@@ -152,7 +161,7 @@ pub(super) fn fill<'a>(
         return Err(class::nan_is_no_truth());
     }
     let len = elements(&dims)?;
-    Ok(selection.choose_home()?.held(true, effort(len), move |engine, home, watch| {
+    Ok(selection.choose_home()?.held(effort(len), move |engine, home, watch| {
         let numbers = class::of_value(engine, (number, class), len, watch)?;
         Ok(StoredArray { home, dims, class, numbers })
     }))

@@ -41,8 +41,8 @@ const OPTIONS: Names = Names(&[&["Backend", "Device"]]);
 /// The action of a call.
 #[derive(Debug, Clone, Copy)]
 enum Verb {
-    New {
-        object: bool,
+    Make {
+        of_class: bool,
     },
     Fill,
     Random(Distribution),
@@ -184,7 +184,6 @@ const VERBS: &[(&str, Verb)] = &[
     ("all", Verb::Reduce(Reduction::All)),
     ("dot", Verb::Both(Reduction::Dot)),
     ("differ", Verb::Both(Reduction::Differ)),
-    ("new", Verb::New { object: false }),
     ("fill", Verb::Fill),
     ("rand", Verb::Random(Distribution::Uniform)),
     ("randn", Verb::Random(Distribution::Normal)),
@@ -214,7 +213,8 @@ const VERBS: &[(&str, Verb)] = &[
     ("tril", Verb::Triangle { upper: false }),
     ("diff", Verb::Diff),
     ("resize", Verb::Resize),
-    ("make", Verb::New { object: true }),
+    ("make", Verb::Make { of_class: false }),
+    ("new", Verb::Make { of_class: true }),
     ("record", Verb::Record),
     ("elements", Verb::Elements),
     ("apply", Verb::Apply),
@@ -246,7 +246,7 @@ fn call(call: &Call) -> Result<Reply<'_>, Error> {
     };
     check_outputs_up_to(call, most)?;
     match (verb, arguments) {
-        (Verb::New { object }, [values, pairs @ ..]) => make::new(object, values, &selection(pairs, 3)?),
+        (Verb::Make { of_class }, [values, pairs @ ..]) => make::of_values(of_class, values, &selection(pairs, 3)?),
         (Verb::Random(what), [dims, class, pairs @ ..]) => make::random(what, dims, class, &selection(pairs, 4)?),
         (Verb::Rng, []) => {
             let state = store::random::state();

@@ -39,7 +39,7 @@ fn two_results<'a, T: Number>(
         let values = StoredArray { home, dims: dims.clone(), class, numbers: T::numbers(Arc::new(values)) };
         Ok(vec![values, StoredArray::new(home, dims, places)])
     };
-    Ok(chosen.held_all(true, effort, Box::new(make)))
+    Ok(chosen.held_all(effort, Box::new(make)))
 }
 
 /// Returns places counted from 1, as the hosts do.

@@ -59,7 +59,7 @@ pub(super) fn keep<'a>(
     elements: usize,
     run: impl FnOnce(&DynEngine, Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
 ) -> Result<Reply<'a>, Error> {
-    Ok(home.choose()?.held(true, home.effort(effort(elements)), run))
+    Ok(home.choose()?.held(home.effort(effort(elements)), run))
 }
 
 /// Makes an array on the engine, of `len` elements of unknown value.

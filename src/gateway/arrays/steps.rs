@@ -168,7 +168,7 @@ fn take<'a>(
         results.truncate(outputs.max(1));
         Ok(results)
     };
-    Ok(home.choose()?.held_all(true, home.effort(effort), Box::new(make)))
+    Ok(home.choose()?.held_all(home.effort(effort), Box::new(make)))
 }
 
 /// Returns the types and the values of the numbers of each step, from an array with a column for each step.

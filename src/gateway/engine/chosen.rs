@@ -145,25 +145,24 @@ impl Chosen {
         Ok(Reply { warnings: Vec::new(), note: self.note, output })
     }
 
-    /// Returns the reply of a call that stores the array that `run` makes: an object, or the number for one.
+    /// Returns the reply of a call that stores the array that `run` makes.
     pub(crate) fn held<'a>(
         self,
-        object: bool,
         effort: Effort,
         run: impl FnOnce(&DynEngine, Home, &Watch) -> Result<StoredArray, stencil::Error> + Send + 'a,
     ) -> Reply<'a> {
-        self.held_all(object, effort, Box::new(|engine, home, watch| Ok(vec![run(engine, home, watch)?])))
+        self.held_all(effort, Box::new(|engine, home, watch| Ok(vec![run(engine, home, watch)?])))
     }
 
     /// Returns the reply of a call that stores several arrays; see [`held`](Self::held).
-    pub(crate) fn held_all<'a>(self, object: bool, effort: Effort, run: MakeHeld<'a>) -> Reply<'a> {
+    pub(crate) fn held_all<'a>(self, effort: Effort, run: MakeHeld<'a>) -> Reply<'a> {
         let warnings = self.fallback.as_deref().and_then(fallback_warning).into_iter().collect();
         let (call, note) = (calls::begin(), self.note);
         let make = move |watch: &Watch| {
             let held = call.work(|| run(&*self.engine, self.home, watch))?;
             Ok(held.into_iter().map(StoredArray::store).collect())
         };
-        Reply { warnings, note, output: Output::Held { object, make: Box::new(make), effort } }
+        Reply { warnings, note, output: Output::Held { of_class: false, make: Box::new(make), effort } }
     }
 }
 

@@ -106,7 +106,7 @@ impl<'a, T: Number> Input<'a, T> {
                     let held = |(dims, output): (_, Array<T>)| StoredArray::new(home, dims, output);
                     Ok(dims.into_iter().zip(outputs).map(held).collect())
                 };
-                Ok(home.choose()?.with_note(selection.note(home)).held_all(true, home.effort(effort), Box::new(run)))
+                Ok(home.choose()?.with_note(selection.note(home)).held_all(home.effort(effort), Box::new(run)))
             }
             Input::Gpu(ordinal, array) => {
                 let home = Home::Cuda(ordinal);

@@ -35,7 +35,7 @@ pub(super) fn reply<'a>(
     selection.check_home(home)?;
     let dims = job.output.clone();
     let chosen = home.choose()?.with_note(selection.note(home));
-    Ok(chosen.held(true, home.effort(effort), move |engine, home, watch| {
+    Ok(chosen.held(home.effort(effort), move |engine, home, watch| {
         let mut current = f64::of(&numbers, engine, watch)?;
         for _ in 0..what.iterations {
             current = Arc::new(sweep(engine, &what, class, &current, watch)?);
