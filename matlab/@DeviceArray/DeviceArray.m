@@ -642,7 +642,7 @@ classdef DeviceArray < handle
     % Not in the constructor: the function would hold its variables, and so the object.
     function guard = guarded (id)
       free = @DeviceArray_CUDA;
-      % As private/whenGone.m says, without its call.
+      % Twice, as in private/whenGone.m, whose call would take microseconds for each object.
       second = onCleanup (@() free ('delete', id));
       guard = onCleanup (@() free ('delete', id, second));
     end
